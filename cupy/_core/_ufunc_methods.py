@@ -1,0 +1,166 @@
+"""The methods of :class:`cupy.ufunc`, which ask overrides first.
+
+Each method checks how it was called, hands positional arguments to an
+override under their names, as NumPy does, and computes by CuPy's own
+routines if nobody overrides.
+"""
+from __future__ import annotations
+
+import numpy
+
+import cupy
+from cupy._core import _ufunc_override
+from cupy._core import _ufunc_registry
+
+
+_NOT_OVERRIDDEN = _ufunc_override.not_overridden
+
+_REDUCE = ('array', 'axis', 'dtype', 'out', 'keepdims', 'initial', 'where')
+_ACCUMULATE = ('array', 'axis', 'dtype', 'out')
+_REDUCEAT = ('array', 'indices', 'axis', 'dtype', 'out')
+_AT = ('a', 'indices', 'b')
+
+
+def outer(ufunc, args, kwargs):
+    """Implements :meth:`cupy.ufunc.outer`."""
+    if ufunc.nin != 2:
+        raise ValueError('outer product only supported for binary functions')
+    if len(args) != 2:
+        raise TypeError('exactly two arguments expected')
+    result = _ufunc_override.dispatch_outer(ufunc, args, kwargs)
+    if result is not _NOT_OVERRIDDEN:
+        return result
+    a, b = [cupy._core.array(x) for x in args]
+    return ufunc(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
+
+
+def at(ufunc, args, kwargs):
+    """Implements :meth:`cupy.ufunc.at`."""
+    if ufunc.nin > 2:
+        raise ValueError('Only unary and binary ufuncs supported at this time')
+    if ufunc.nout != 1:
+        raise ValueError('Only single output ufuncs supported at this time')
+    given = _bind('at', _AT, args, kwargs, required=2)
+    inputs = tuple(given[name] for name in _AT if name in given)
+    if ufunc.nin == 2 and len(inputs) == 2:
+        raise ValueError('second operand needed for ufunc')
+    if ufunc.nin == 1 and len(inputs) == 3:
+        raise ValueError('second operand provided when ufunc is unary')
+    result = _ask(ufunc, 'at', inputs, (), {})
+    if result is not _NOT_OVERRIDDEN:
+        return result
+    if ufunc._scatter_op is None:
+        raise _not_supported(ufunc, 'at')
+    inputs[0]._scatter_op(inputs[1], inputs[2], ufunc._scatter_op)
+
+
+def reduce(ufunc, args, kwargs):
+    """Implements :meth:`cupy.ufunc.reduce`."""
+    given, out, result = _start(ufunc, 'reduce', _REDUCE, 1, args, kwargs)
+    if result is not _NOT_OVERRIDDEN:
+        return result
+    array = given.pop('array')
+    if given.get('initial') is numpy._NoValue:
+        del given['initial']
+    if given.get('where') is True:
+        del given['where']
+    _refuse('reduce', given, ('initial', 'where'))
+    axis, keepdims = given.get('axis', 0), given.get('keepdims', False)
+    if ufunc is cupy.add:
+        return array.sum(axis, given.get('dtype'), out, keepdims)
+    if ufunc is cupy.multiply:
+        return array.prod(axis, given.get('dtype'), out, keepdims)
+    raise _not_supported(ufunc, 'reduce')
+
+
+def accumulate(ufunc, args, kwargs):
+    """Implements :meth:`cupy.ufunc.accumulate`."""
+    given, out, result = _start(
+        ufunc, 'accumulate', _ACCUMULATE, 1, args, kwargs)
+    if result is not _NOT_OVERRIDDEN:
+        return result
+    array, axis = given.pop('array'), given.get('axis', 0)
+    if ufunc is cupy.add:
+        return array.cumsum(axis, given.get('dtype'), out)
+    if ufunc is cupy.multiply:
+        return array.cumprod(axis, given.get('dtype'), out)
+    raise _not_supported(ufunc, 'accumulate')
+
+
+def reduceat(ufunc, args, kwargs):
+    """Implements :meth:`cupy.ufunc.reduceat`."""
+    given, out, result = _start(
+        ufunc, 'reduceat', _REDUCEAT, 2, args, kwargs)
+    if result is not _NOT_OVERRIDDEN:
+        return result
+    if ufunc is cupy.add:
+        return given['array']._add_reduceat(
+            given['indices'], given.get('axis', 0), given.get('dtype'), out)
+    raise _not_supported(ufunc, 'reduceat')
+
+
+def _start(ufunc, method, names, n_inputs, args, kwargs):
+    """Does what the methods of the reduce family share.
+
+    Returns:
+        tuple: The arguments by name without ``out``, the output or None,
+        and the answer of the overrides.
+    """
+    if ufunc.nin != 2:
+        raise ValueError(f'{method} only supported for binary functions')
+    if ufunc.nout != 1:
+        raise ValueError(
+            f'{method} only supported for functions returning a single value')
+    given = _bind(method, names, args, kwargs, required=n_inputs)
+    outs = ()
+    if 'out' in given:
+        if 'out' not in kwargs and given['out'] is Ellipsis:
+            raise TypeError(
+                'out=... is only allowed as a keyword argument.')
+        outs = _ufunc_override.single_out(given.pop('out'))
+    inputs = tuple(given[name] for name in names[:n_inputs])
+    rest = {k: v for k, v in given.items() if k not in names[:n_inputs]}
+    result = _ask(ufunc, method, inputs, outs, rest)
+    return given, outs[0] if outs else None, result
+
+
+def _bind(method, names, args, kwargs, required):
+    """Returns the arguments of ``method`` by name, those given only."""
+    if len(args) > len(names):
+        raise TypeError(
+            f'{method}() takes from {required} to {len(names)} positional '
+            f'arguments but {len(args)} were given')
+    given = {}
+    for i, (name, value) in enumerate(zip(names, args)):
+        if name in kwargs:
+            raise TypeError(f'argument for {method}() given by name '
+                            f'({name!r}) and position (position {i})')
+        if name != 'initial' or value is not numpy._NoValue:
+            given[name] = value
+    _refuse(method, kwargs, [k for k in kwargs if k not in names])
+    given.update(kwargs)
+    for i, name in enumerate(names[:required]):
+        if name not in given:
+            raise TypeError(f'{method}() missing required argument '
+                            f'{name!r} (pos {i})')
+    return given
+
+
+def _refuse(method, given, names):
+    for name in names:
+        if name in given:
+            raise TypeError(f'{method}() got an unexpected keyword argument '
+                            f'{name!r}')
+
+
+def _ask(ufunc, method, inputs, outs, kwargs):
+    counterpart = _ufunc_registry.counterpart(ufunc)
+    if counterpart is None:
+        return _NOT_OVERRIDDEN
+    return _ufunc_override.ask(
+        ufunc, counterpart, method, inputs, outs, kwargs)
+
+
+def _not_supported(ufunc, method):
+    return NotImplementedError(
+        f'`{ufunc.name}.{method}` is not supported yet')
