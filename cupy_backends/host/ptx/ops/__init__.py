@@ -1,0 +1,7 @@
+"""The chapters of the op table; importing this package fills the table."""
+from __future__ import annotations
+
+from cupy_backends.host.ptx.ops import carry  # NOQA: F401
+from cupy_backends.host.ptx.ops import integer  # NOQA: F401
+from cupy_backends.host.ptx.ops import logic  # NOQA: F401
+from cupy_backends.host.ptx.ops import move  # NOQA: F401
