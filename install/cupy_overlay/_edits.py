@@ -60,7 +60,7 @@ import hashlib
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -400,33 +400,42 @@ def _insert_element(source: str, neighbour: re.Match[str], element: str) \
 
 # A tree --------------------------------------------------------------------
 
-def apply_all(root: Path, edits: Sequence[Edit], *, fresh: bool = False) \
-        -> list[str]:
-    """Applies edits to the files of a source tree.
+def edit_texts(texts: Mapping[str, str], edits: Sequence[Edit], *,
+               fresh: bool = False) -> dict[str, str]:
+    """Applies edits to texts by file name; returns those that changed.
+
+    Nothing is returned before every edit has found its place.
+    """
+    results: dict[str, str] = {}
+    for edit in edits:
+        if edit.file not in texts:
+            raise edit.error('no such file in the source distribution')
+        text = results.get(edit.file, texts[edit.file])
+        results[edit.file] = apply(text, edit, fresh=fresh)
+    return {file: text for file, text in results.items()
+            if text != texts[file]}
+
+
+def apply_all(root: Path, edits: Sequence[Edit]) -> list[str]:
+    """Applies edits to the files of a source tree, once.
 
     Returns:
         The paths, relative to ``root``, that were changed now.
     """
     record = _read_record(root)
-    changed: list[str] = []
-    results: dict[str, str] = {}
-    for file in dict.fromkeys(edit.file for edit in edits):
-        own = [edit for edit in edits if edit.file == file]
-        text = _read(root, own[0])
-        if record.get(file) == [_digest(repr(own)), _digest(text)]:
-            continue
-        new = text
-        for edit in own:
-            new = apply(new, edit, fresh=fresh)
-        results[file] = new
-        record[file] = [_digest(repr(own)), _digest(new)]
-        if new != text:
-            changed.append(file)
-    # Nothing is written before every edit has found its place.
-    for file, text in results.items():
+    own = {file: [e for e in edits if e.file == file]
+           for file in dict.fromkeys(edit.file for edit in edits)}
+    texts = {file: _read(root, group[0]) for file, group in own.items()}
+    pending = [e for e in edits if record.get(e.file)
+               != [_digest(repr(own[e.file])), _digest(texts[e.file])]]
+    changed = edit_texts(texts, pending)
+    for file, text in changed.items():
         (root / file).write_text(text, 'utf-8')
+    texts.update(changed)
+    record = {file: [_digest(repr(group)), _digest(texts[file])]
+              for file, group in own.items()}
     (root / RECORD).write_text(json.dumps(record, indent=1), 'utf-8')
-    return changed
+    return list(changed)
 
 
 def _read(root: Path, edit: Edit) -> str:
