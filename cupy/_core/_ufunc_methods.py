@@ -11,9 +11,8 @@ import numpy
 import cupy
 from cupy._core import _ufunc_override
 from cupy._core import _ufunc_registry
+from cupy._core._ufunc_override import NOT_OVERRIDDEN
 
-
-_NOT_OVERRIDDEN = _ufunc_override.not_overridden
 
 _REDUCE = ('array', 'axis', 'dtype', 'out', 'keepdims', 'initial', 'where')
 _ACCUMULATE = ('array', 'axis', 'dtype', 'out')
@@ -28,7 +27,7 @@ def outer(ufunc, args, kwargs):
     if len(args) != 2:
         raise TypeError('exactly two arguments expected')
     result = _ufunc_override.dispatch_outer(ufunc, args, kwargs)
-    if result is not _NOT_OVERRIDDEN:
+    if result is not NOT_OVERRIDDEN:
         return result
     a, b = [cupy._core.array(x) for x in args]
     return ufunc(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
@@ -47,7 +46,7 @@ def at(ufunc, args, kwargs):
     if ufunc.nin == 1 and len(inputs) == 3:
         raise ValueError('second operand provided when ufunc is unary')
     result = _ask(ufunc, 'at', inputs, (), {})
-    if result is not _NOT_OVERRIDDEN:
+    if result is not NOT_OVERRIDDEN:
         return result
     if ufunc._scatter_op is None:
         raise _not_supported(ufunc, 'at')
@@ -57,7 +56,7 @@ def at(ufunc, args, kwargs):
 def reduce(ufunc, args, kwargs):
     """Implements :meth:`cupy.ufunc.reduce`."""
     given, out, result = _start(ufunc, 'reduce', _REDUCE, 1, args, kwargs)
-    if result is not _NOT_OVERRIDDEN:
+    if result is not NOT_OVERRIDDEN:
         return result
     array = given.pop('array')
     if given.get('initial') is numpy._NoValue:
@@ -77,7 +76,7 @@ def accumulate(ufunc, args, kwargs):
     """Implements :meth:`cupy.ufunc.accumulate`."""
     given, out, result = _start(
         ufunc, 'accumulate', _ACCUMULATE, 1, args, kwargs)
-    if result is not _NOT_OVERRIDDEN:
+    if result is not NOT_OVERRIDDEN:
         return result
     array, axis = given.pop('array'), given.get('axis', 0)
     if ufunc is cupy.add:
@@ -91,7 +90,7 @@ def reduceat(ufunc, args, kwargs):
     """Implements :meth:`cupy.ufunc.reduceat`."""
     given, out, result = _start(
         ufunc, 'reduceat', _REDUCEAT, 2, args, kwargs)
-    if result is not _NOT_OVERRIDDEN:
+    if result is not NOT_OVERRIDDEN:
         return result
     if ufunc is cupy.add:
         return given['array']._add_reduceat(
@@ -156,7 +155,7 @@ def _refuse(method, given, names):
 def _ask(ufunc, method, inputs, outs, kwargs):
     counterpart = _ufunc_registry.counterpart(ufunc)
     if counterpart is None:
-        return _NOT_OVERRIDDEN
+        return NOT_OVERRIDDEN
     return _ufunc_override.ask(
         ufunc, counterpart, method, inputs, outs, kwargs)
 

@@ -15,6 +15,7 @@ from cpython.ref cimport Py_TYPE
 
 import numpy
 
+from cupy._core import _fusion_thread_local
 from cupy._core import _ufunc_registry
 
 
@@ -27,6 +28,7 @@ cdef class _NotOverridden:
 # Returned by the dispatch functions when the default implementation is to
 # run. None and NotImplemented are results that an override may give.
 not_overridden = _NotOverridden()
+NOT_OVERRIDDEN = not_overridden  # for Python modules
 
 cdef object _MISSING = _NotOverridden()
 
@@ -354,6 +356,30 @@ def overridable_vectorize(call):
     return __call__
 
 
+def overridable_fused(call):
+    """Same for ``__call__`` of what :func:`cupy.fuse` returns.
+
+    An operand with ``__cuda_array_ufunc__`` receives the fused function.
+    One with ``__array_ufunc__`` knows single ufuncs only, so the function
+    runs unfused and each of its ufuncs asks. Subclasses of
+    :class:`cupy.ndarray` are fused as such.
+    """
+    @cython.binding(True)
+    def __call__(self, *args):
+        if has_foreign(args, {}) and not _fusion_thread_local.is_fusing():
+            found = [o for o in collect(args) if not _is_array(o.operand)]
+            if any([o.protocol == '__array_ufunc__' for o in found]):
+                return self.func(*args)
+            if found:
+                result = ask(self, self, '__call__', args, (), {})
+                if result is not not_overridden:
+                    return result
+        return call(self, *args)
+
+    __call__.__doc__ = call.__doc__
+    return __call__
+
+
 cdef _dispatch(func, counterpart, method, tuple args, dict kwargs,
                frozenset names):
     _check_names(func, kwargs, names)
@@ -420,10 +446,14 @@ cdef _Override _next(list pending):
     return None
 
 
+cdef bint _is_array(x) except -1:
+    return isinstance(x, <object>_ndarray_type)
+
+
 cdef bint _converts(_Override override) except -1:
     """Whether the declining operand has device data for the default."""
     t = type(override.operand)
-    if issubclass(t, <object>_ndarray_type):
+    if _is_array(override.operand):
         return False
     return (hasattr(t, '__cuda_array_interface__')
             or hasattr(t, '__cupy_get_ndarray__'))
