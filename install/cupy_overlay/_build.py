@@ -17,10 +17,10 @@ from cupy_overlay import _host
 from cupy_overlay import _installed
 from cupy_overlay import _log
 from cupy_overlay import _pins
+from cupy_overlay import _state
 from cupy_overlay import _tree
 from cupy_overlay import _wheel
 
-LICENCES = ('LICENSE', 'NOTICE')
 # What the wheel does not carry of our folders: sources of compiled code.
 # (Upstream's wheels carry no Cython sources either.)
 _SOURCES = ('.pyx', '.pxd', '.pxi', '.cpp', '.h', '.map')
@@ -58,6 +58,17 @@ def make_tree(config: _config.Config, pins: _pins.Pins) -> Tree:
     return Tree(path, files, tuple(ours), edited)
 
 
+def fetch_all(config: _config.Config) -> list[Path]:
+    """Fetches every pinned file that a build on this machine may use."""
+    pins = _pins.load(config.root)
+    base = pins.base(config.base)
+    wheel = base.wheel(_config.python_tag(), platform.machine())
+    wanted = {pins.sdist: pins.sdist_sha256, wheel: base.wheels[wheel],
+              **base.header_files(platform.machine())}
+    return [_fetch.fetch(config, file, digest)
+            for file, digest in wanted.items()]
+
+
 def wheel_files(config: _config.Config) -> dict[str, bytes]:
     """Builds what has to be built and returns the wheel's files.
 
@@ -75,7 +86,7 @@ def wheel_files(config: _config.Config) -> dict[str, bytes]:
     files.update(changed)
     files.update(ours)
     files.update((name, path.read_bytes()) for name, path in compiled.items())
-    licences = {name: (config.root / name).read_bytes() for name in LICENCES}
+    licences = {name: (config.root / name).read_bytes() for name in _state.LICENCES}
     return _wheel.rename(files, pins, base, licences, wheel_tag())
 
 
@@ -124,12 +135,16 @@ def wheel_name(pins: _pins.Pins, base: _pins.Base) -> str:
     return f'{name}-{pins.fork_version}-{wheel_tag()}.whl'
 
 
-def build_wheel(config: _config.Config, folder: Path, *,
-                compressed: bool = True) -> Path:
-    """Builds a wheel into a folder and returns its path."""
+def build_wheel(config: _config.Config, folder: Path) -> Path:
+    """Builds a wheel into a folder, unless it is there; returns its path."""
     pins = _pins.load(config.root)
     path = folder / wheel_name(pins, pins.base(config.base))
+    key = _state.fingerprint(config)
+    if _state.is_current(config, path, key):
+        _log.step('up to date', path.name)
+        return path
     files = wheel_files(config)
     _log.step('packing', path.name)
-    _wheel.write(path, files, compressed=compressed)
+    _wheel.write(path, files)
+    _state.store(config, path, key)
     return path

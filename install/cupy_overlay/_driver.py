@@ -29,7 +29,8 @@ _LOCK = threading.Lock()
 
 def main(job_path: str) -> None:
     job: dict[str, Any] = json.loads(Path(job_path).read_text('utf-8'))
-    sys.path.insert(0, os.path.join(os.getcwd(), 'install'))
+    # In place of this file's folder, whose modules are not meant here.
+    sys.path[0] = os.path.join(os.getcwd(), 'install')
     os.environ.update(_environment(job))
     with _output_in(job['log']) as say:
         keys = {m['name']: _key(m, job) for m in job['modules']}

@@ -71,19 +71,22 @@ def record(files: Mapping[str, bytes], name: str) -> bytes:
     return text.getvalue().encode()
 
 
-def write(path: Path, files: Mapping[str, bytes], *,
-          compressed: bool = True) -> None:
+def with_record(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Adds the RECORD to the files of a wheel."""
+    name = f'{_dist_info(files)}/RECORD'
+    return {**files, name: record(files, name)}
+
+
+def write(path: Path, files: Mapping[str, bytes]) -> None:
     """Writes a wheel: sorted, with fixed times and modes, dist-info last.
 
     Args:
         path: where; replaced at once when complete.
         files: all files but RECORD.
-        compressed: a wheel that is only installed right away need not be.
     """
     info = _dist_info(files)
-    content = dict(files)
-    content[f'{info}/RECORD'] = record(files, f'{info}/RECORD')
-    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    content = with_record(files)
+    kind = zipfile.ZIP_DEFLATED
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + '.part')
     with zipfile.ZipFile(partial, 'w', kind) as archive:
@@ -94,12 +97,16 @@ def write(path: Path, files: Mapping[str, bytes], *,
 
 def _entry(name: str, kind: int) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _EPOCH)
-    mode = 0o755 if name.endswith(_EXECUTABLE) else 0o644
-    entry.external_attr = (0o100000 | mode) << 16
+    entry.external_attr = (0o100000 | mode(name)) << 16
     entry.compress_type = kind
     # As on Unix whatever writes it.
     entry.create_system = 3
     return entry
+
+
+def mode(name: str) -> int:
+    """A file's permissions: those that installers give, whatever umask."""
+    return 0o755 if name.endswith(_EXECUTABLE) else 0o644
 
 
 def _dist_info(files: Mapping[str, bytes]) -> str:

@@ -1,0 +1,75 @@
+# Short commands; `make help` lists them. Needs Python 3.10+, a C++ compiler
+# and a package index (or CUPY_OVERLAY_SOURCES, see
+# install/cupy_overlay/_config.py).
+
+PYTHON ?= python3
+VENV ?= .venv
+# The official package to build on: cupy-cuda13x or cupy-cuda12x.
+BASE ?= cupy-cuda13x
+# 1, or a site-packages folder: build on the CuPy that is installed there.
+FROM_INSTALLED ?=
+PYTEST_ARGS ?=
+
+export CUPY_OVERLAY_BASE = $(BASE)
+export CUPY_OVERLAY_FROM_INSTALLED = $(FROM_INSTALLED)
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+PY := $(VENV)/bin/python
+OVERLAY := PYTHONPATH=install $(PY) -m cupy_overlay
+HOST := CUPY_DEVICE=host
+
+.DEFAULT_GOAL := help
+.PHONY: help wheel develop demo test lint tree clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
+		$(MAKEFILE_LIST)
+
+# Environments -----------------------------------------------------------------
+
+$(VENV)/.build-requirements: install/cupy_overlay/__init__.py
+	@test -x $(PY) || { echo 'making $(VENV)'; $(PYTHON) -m venv $(VENV); }
+	@echo 'installing what the build needs'
+	@$(OVERLAY) requirements > $@.txt
+	@$(PY) -m pip install --quiet --requirement $@.txt
+	@touch $@
+
+$(VENV)/.demo-requirements: examples/requirements.txt
+	@echo 'installing what the examples need'
+	@$(PY) -m pip install --quiet --requirement $<
+	@touch $@
+
+$(VENV)/.test-requirements: tests/requirements.txt
+	@echo 'installing what the tests need'
+	@$(PY) -m pip install --quiet --requirement $<
+	@touch $@
+
+# Building ---------------------------------------------------------------------
+
+wheel: $(VENV)/.build-requirements  ## build dist/*.whl and install it in .venv
+	@$(OVERLAY) wheel dist --install
+
+develop: $(VENV)/.build-requirements  ## bring .venv up to date after a change
+	@$(OVERLAY) develop
+
+tree: $(VENV)/.build-requirements  ## make the edited source tree
+	@$(OVERLAY) tree
+
+# Using ------------------------------------------------------------------------
+
+demo: wheel $(VENV)/.demo-requirements  ## run the example on the host device
+	@$(HOST) $(PY) examples/awkward_sqrt.py
+
+# Checking ---------------------------------------------------------------------
+
+test: wheel lint $(VENV)/.demo-requirements  ## linters and all tests
+	@$(HOST) $(PY) -m pytest -m 'not gpu' $(PYTEST_ARGS)
+
+lint: $(VENV)/.build-requirements $(VENV)/.test-requirements  ## ruff and mypy
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+
+# Cleaning ---------------------------------------------------------------------
+
+clean:  ## remove .venv, build and dist (downloads stay in the cache)
+	rm -rf $(VENV) build dist
