@@ -54,14 +54,13 @@ def round_fraction(value: Fraction, name: str, mode: str = 'rn') -> float:
             'rp': rest > 0 and value > 0, 'rm': rest > 0 and value < 0,
             'rna': rest * 2 >= quantum}[mode]
     result = (int(whole) + bool(away)) * quantum
+    sign = 1 if value > 0 else -1
     top = Fraction(2) ** (f.emax + 1)
-    if result >= top:
-        to_inf = mode == 'rn' or (mode == 'rp') == (value > 0)
-        finite = mode == 'rz' or not to_inf
-        result = top - Fraction(2) ** (f.emax + 1 - f.precision)
-        if not finite:
-            return math.copysign(math.inf, value)
-    return math.copysign(float(result), value)
+    if result < top:
+        return math.copysign(float(result), sign)
+    if mode == 'rn' or mode == ('rp' if value > 0 else 'rm'):
+        return sign * math.inf
+    return sign * float(top - Fraction(2) ** (f.emax + 1 - f.precision))
 
 
 def rounded(exact: Callable[..., Fraction | None], special: Any,

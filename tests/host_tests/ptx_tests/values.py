@@ -39,7 +39,10 @@ def floats(dtype: str, count: int = _RANDOM) -> Any:
              1 / 3, numpy.inf, numpy.nan, 127.5, 255.5, 2**15 - 0.5]
     found = numpy.concatenate([
         numpy.array(edges), -numpy.array(edges), moderate]).astype(dtype)
-    return numpy.concatenate([found, bits.view(dtype).ravel()])
+    patterns = bits.view(dtype).ravel()
+    # Quiet: NumPy warns of signalling NaNs.
+    patterns[numpy.isnan(patterns)] = numpy.nan
+    return numpy.concatenate([found, patterns])
 
 
 def product(*arrays: Any, edges: int = 34) -> list[Any]:
