@@ -32,8 +32,8 @@ CUcontext primary() {
  * context current at the first runtime call; here it is so from the start.
  */
 std::vector<CUcontext> &stack() {
-    static thread_local std::vector<CUcontext> contexts{primary()};
-    return contexts;
+    static thread_local std::vector<CUcontext> current{primary()};
+    return current;
 }
 
 int check_context(CUcontext context) {
@@ -134,10 +134,26 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
     return CUDA_SUCCESS;
 }
 
-/* The driver's oldest signature, which clients look up by this name. */
+/* The signature without extras, which clients look up by this name. */
 CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device) {
     return cu(host::create(out, flags, device));
 }
+
+CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *, int n,
+                        unsigned flags, CUdevice device) {
+    if (n) return cu(host::unsupported("cuCtxCreate with an affinity"));
+    return cu(host::create(out, flags, device));
+}
+
+#if CUDA_VERSION >= 12050
+CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *parameters,
+                        unsigned flags, CUdevice device) {
+    if (parameters) {
+        return cu(host::unsupported("cuCtxCreate with parameters"));
+    }
+    return cu(host::create(out, flags, device));
+}
+#endif
 
 CUresult cuCtxDestroy_v2(CUcontext context) {
     return cu(host::destroy(context));

@@ -31,6 +31,7 @@ public:
     }
 
     int find(const void *handle, T **out) const {
+        *out = nullptr;
         std::shared_lock<std::shared_mutex> lock(mutex_);
         auto it = live_.find(handle);
         if (it == live_.end()) return unknown(handle);

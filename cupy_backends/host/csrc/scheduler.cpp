@@ -310,8 +310,6 @@ void BlockRun::join_barrier(uint32_t w, Lanes lanes, const hd_stop &stop,
         barrier.arrived += 32 - count(warp.alive);
     }
     if (stop.kind == HD_STOP_BARRIER_RED) {
-        WarpValues values;
-        values.predicate = 0;
         Lanes set = stop.imm & HD_IMM_C
                         ? (stop.c ? kAllLanes : 0)
                         : load_predicates(frame(w) + stop.c);
