@@ -10,7 +10,7 @@
 
 #include "error.h"
 #include "fault.h"
-#include "limits.h"
+#include "device_limits.h"
 
 namespace {
 

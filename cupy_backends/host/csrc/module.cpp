@@ -141,9 +141,11 @@ using host::Module;
 
 namespace {
 
-/* Stores an object as the opaque handle type of the API. */
+/* Stores an object as the opaque handle type of the API.  The object is a
+ * reference because the call that makes `status` sets it, and arguments are
+ * evaluated in any order. */
 template <typename Handle, typename Object>
-CUresult put(int status, Handle *out, Object *object) {
+CUresult put(int status, Handle *out, Object *const &object) {
     if (!status) *out = reinterpret_cast<Handle>(object);
     return cu(status);
 }

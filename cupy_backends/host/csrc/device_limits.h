@@ -1,5 +1,5 @@
-#ifndef CUPY_HOST_LIMITS_H_
-#define CUPY_HOST_LIMITS_H_
+#ifndef CUPY_HOST_DEVICE_LIMITS_H_
+#define CUPY_HOST_DEVICE_LIMITS_H_
 
 #include <cstddef>
 

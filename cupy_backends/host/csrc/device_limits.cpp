@@ -1,5 +1,5 @@
 /* cudaDeviceGetLimit and cudaDeviceSetLimit. */
-#include "limits.h"
+#include "device_limits.h"
 
 #include <atomic>
 
