@@ -33,6 +33,11 @@ def intrinsic(b: Builder, name: str, llvm: str, *operands: str) -> str:
                   [(llvm, x) for x in operands])
 
 
+def word(llvm: str) -> str:
+    """Returns the integer type of the same width."""
+    return f'i{_BITS[llvm]}'
+
+
 def to_bits(b: Builder, llvm: str, x: str) -> str:
     return b.inst(f'bitcast {llvm} {x} to i{_BITS[llvm]}')
 

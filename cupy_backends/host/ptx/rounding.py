@@ -95,17 +95,42 @@ def narrow(b: Builder, mode: str, x: str, rest: str = '',
     """Rounds ``x + rest`` to a smaller format.
 
     Args:
-        rest (str): At most half a unit in the last place of ``x``; only
-            with a directed mode.
+        mode (str): A mode of PTX, or ``'odd'``: an inexact result gets an
+            odd last bit, so that rounding it once more, to fewer bits,
+            gives the same as rounding at once.
+        rest (str): At most half a unit in the last place of ``x``; not
+            with ``'rn'``.
     """
-    near = b.inst(f'fptrunc {src} {x} to {dst}')
+    near = _nearest(b, x, dst, src)
     if mode == 'rn':
         return near
     back = b.inst(f'fpext {dst} {near} to {src}')
     lack = b.inst(f'fsub {src} {x}, {back}')
     if rest:
         lack = b.inst(f'fadd {src} {lack}, {rest}')
-    return _adjust(b, dst, mode, near, lack, src)
+    if mode != 'odd':
+        return _adjust(b, dst, mode, near, lack, src)
+    inwards = _adjust(b, dst, 'rz', near, lack, src)
+    word = floats.word(dst)
+    sticky = b.cast(
+        'zext', b.inst(f'fcmp one {src} {lack}, 0.0'), 'i1', word)
+    bits = floats.to_bits(b, dst, inwards)
+    return floats.from_bits(b, dst, b.inst(f'or {word} {bits}, {sticky}'))
+
+
+def _nearest(b: Builder, x: str, dst: str, src: str) -> str:
+    if (dst, src) != ('half', 'double'):
+        return b.inst(f'fptrunc {src} {x} to {dst}')
+    # LLVM has only a library call for this.  Folding the low 29 bits into
+    # a sticky bit keeps what single precision would lose.
+    bits = floats.to_bits(b, src, x)
+    low = b.inst(f'and i64 {bits}, {2 ** 29 - 1}')
+    carry = b.inst(f'add i64 {low}, {2 ** 29 - 1}')
+    sticky = b.inst(f'or i64 {bits}, {carry}')
+    odd = b.inst(f'and i64 {sticky}, {-2 ** 29}')
+    single = b.inst(f'fptrunc double {floats.from_bits(b, src, odd)}'
+                    ' to float')
+    return b.inst(f'fptrunc float {single} to half')
 
 
 def split_sum(b: Builder, x: str, y: str) -> tuple[str, str]:
@@ -140,7 +165,7 @@ def _adjust(b: Builder, llvm: str, mode: str, near: str, lack: str,
     A NaN in ``lack`` (from an infinity or a NaN) moves nothing.
     """
     kind = lack_llvm or llvm
-    word = {'double': 'i64', 'float': 'i32', 'half': 'i16'}[llvm]
+    word = floats.word(llvm)
     bits = floats.to_bits(b, llvm, near)
     more = b.inst(f'fcmp ogt {kind} {lack}, 0.0')
     less = b.inst(f'fcmp olt {kind} {lack}, 0.0')
