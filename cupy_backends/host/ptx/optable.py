@@ -9,9 +9,10 @@ An instruction family is registered once::
 ``{.mod}`` is an optional modifier, ``{.A|B}`` a choice that may be absent,
 and a name in capitals stands for each entry of the keyword of that name.
 An operand is ``name`` (of type ``T``), ``name:TYPE`` with a PTX type, or
-``name:W`` for the type of twice the width of ``T``, or ``name:D`` and the like for another capital name.  The first operand is
-the destination unless the pattern starts with ``-`` (no destination); a
-second one is written ``d|p:pred``.
+``name:W`` for the type of twice the width of ``T``, or ``name:D`` and the
+like for another capital name.  The first operand is the destination unless
+the pattern starts with ``-`` (no destination); a second one is written
+``d|p:pred``.
 
 The function receives the :class:`~.builder.Builder`, the matched
 :class:`Form` and the source operands as LLVM values of their types, and
@@ -97,12 +98,13 @@ def op(pattern: str, section: str = '',
     """
     def register(function: F) -> F:
         head, _, operands = pattern.partition(' ')
+        dest_names, src_names = _operands(operands)
         for opcode, mods, values in _expand(head, names):
             if opcode in TABLE:
                 raise ValueError(f'{opcode} is registered twice')
-            dests, srcs = _operands(operands, values)
             TABLE[opcode] = Form(
-                opcode, mods, values, dests, srcs, function, section)
+                opcode, mods, values, _types(dest_names, values),
+                _types(src_names, values), function, section)
         return function
     return register
 
@@ -150,19 +152,21 @@ def _choices(optional: str, fixed: str, names: dict[str, Sequence[str]]
     return found
 
 
-def _operands(text: str, values: dict[str, str]) -> tuple[
-        tuple[dtypes.PTXType, ...], tuple[dtypes.PTXType, ...]]:
-    """Returns the destination and source types of an operand list."""
+def _operands(text: str) -> tuple[list[str], list[str]]:
+    """Returns the destinations' and the sources' type names, as written."""
     words = [w.strip() for w in text.split(',') if w.strip()]
     if not words or words[0].startswith('-'):
-        return (), tuple(_operand_type(w, values)
-                         for w in words if w != '-')
-    dests = tuple(_operand_type(w, values) for w in words[0].split('|'))
-    return dests, tuple(_operand_type(w, values) for w in words[1:])
+        return [], [_type_name(w) for w in words if w != '-']
+    dests = [_type_name(w) for w in words[0].split('|')]
+    return dests, [_type_name(w) for w in words[1:]]
 
 
-def _operand_type(word: str, values: dict[str, str]) -> dtypes.PTXType:
-    name = word.lstrip('- ').partition(':')[2] or 'T'
-    if name == 'W':
-        return dtypes.TYPES[dtypes.wider(values['T'])]
-    return dtypes.TYPES[values.get(name, name)]
+def _type_name(word: str) -> str:
+    return word.lstrip('- ').partition(':')[2] or 'T'
+
+
+def _types(names: list[str], values: dict[str, str]
+           ) -> tuple[dtypes.PTXType, ...]:
+    return tuple([
+        dtypes.TYPES[dtypes.wider(values['T'])] if name == 'W'
+        else dtypes.TYPES[values.get(name, name)] for name in names])
