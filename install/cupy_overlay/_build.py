@@ -86,7 +86,8 @@ def wheel_files(config: _config.Config) -> dict[str, bytes]:
     files.update(changed)
     files.update(ours)
     files.update((name, path.read_bytes()) for name, path in compiled.items())
-    licences = {name: (config.root / name).read_bytes() for name in _state.LICENCES}
+    licences = {name: (config.root / name).read_bytes()
+                for name in _state.LICENCES}
     return _wheel.rename(files, pins, base, licences, wheel_tag())
 
 

@@ -69,11 +69,11 @@ def _output_in(log: str) -> Iterator[Any]:
 
 def _key(module: dict[str, Any], job: dict[str, Any]) -> str:
     """A digest of everything that decides a module's bytes."""
-    import Cython
+    import Cython.Shadow
     import numpy
 
     settings = [module, job['cuda_version'], job['sdist'], sys.version,
-                Cython.__version__, numpy.__version__, _compiler(),
+                Cython.Shadow.__version__, numpy.__version__, _compiler(),
                 os.environ.get('CFLAGS'), os.environ.get('CXXFLAGS')]
     hasher = hashlib.sha256(json.dumps(settings).encode())
     for path in _inputs(module):
@@ -88,10 +88,10 @@ def _compiler() -> str:
 
 
 def _inputs(module: dict[str, Any]) -> list[str]:
-    from Cython.Build.Dependencies import create_dependency_tree
+    from Cython.Build import Dependencies
 
-    pyx = _pyx(module)
-    found = set(create_dependency_tree().all_dependencies(pyx))
+    tree: Any = Dependencies.create_dependency_tree()  # type: ignore[no-untyped-call]
+    found = set(tree.all_dependencies(_pyx(module)))
     for source in module['sources']:
         # Our own headers: few, so all of them.
         folder = Path(source).parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import sys
 from pathlib import Path
 
 from cupy_overlay import _log
@@ -29,14 +30,13 @@ def read(where: str, base: _pins.Base, version: str) -> dict[str, bytes]:
         InstalledError: it is absent or has another version.
         WheelError: a file has been changed since it was installed.
     """
-    paths = {} if where == '1' else {'path': [where]}
-    found = [d for d in importlib.metadata.distributions(
-        name=base.name, **paths)]
+    paths = sys.path if where == '1' else [where]
+    found = list(importlib.metadata.distributions(name=base.name, path=paths))
     versions = [d.version for d in found]
     if version not in versions:
         raise InstalledError(
             f'{base.name} {version} is not installed '
-            + (f'in {where}' if paths else 'for this Python')
+            + ('for this Python' if where == '1' else f'in {where}')
             + (f', but {versions[0]} is' if versions else '')
             + '; name the right site-packages folder in '
             'CUPY_OVERLAY_FROM_INSTALLED, or build from the wheel')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ def load(path: Path) -> dict[str, Any]:
     Raises:
         ValueError: the file is no TOML; the message names it.
     """
-    # Python 3.10 has no tomllib; there pyproject.toml requires tomli.
-    try:
+    # Not at the top: where there is no tomllib, tomli is installed only
+    # after pip has read pyproject.toml and imported this package.
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:
-        import tomli as tomllib  # type: ignore[no-redef, import-not-found]
+    else:
+        import tomli as tomllib
     try:
-        return tomllib.loads(path.read_text('utf-8'))
+        table: dict[str, Any] = tomllib.loads(path.read_text('utf-8'))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f'{path}: {error}') from None
+    return table
