@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "common/half.h"
+#include "../common/half.h"
 
 namespace host {
 

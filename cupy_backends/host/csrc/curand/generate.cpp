@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "common/parallel.h"
-#include "curand/generator.h"
-#include "random/fill.h"
-#include "random/normal.h"
-#include "random/poisson.h"
+#include "../common/parallel.h"
+#include "../curand/generator.h"
+#include "../random/fill.h"
+#include "../random/normal.h"
+#include "../random/poisson.h"
 
 using namespace host;
 

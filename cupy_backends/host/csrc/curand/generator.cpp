@@ -1,6 +1,6 @@
 /* Generators: life cycle and settings. */
 
-#include "curand/generator.h"
+#include "../curand/generator.h"
 
 #include <mutex>
 #include <new>

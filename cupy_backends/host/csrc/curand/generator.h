@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "common/philox.h"
-#include "curand/curand_abi.h"
+#include "../common/philox.h"
+#include "../curand/curand_abi.h"
 
 namespace host {
 

@@ -6,11 +6,11 @@
 
 #include <cstdint>
 
-#include "common/parallel.h"
-#include "generator/state.h"
-#include "random/draws.h"
-#include "random/fill.h"
-#include "random/normal.h"
+#include "../common/parallel.h"
+#include "../generator/state.h"
+#include "../random/draws.h"
+#include "../random/fill.h"
+#include "../random/normal.h"
 
 namespace host {
 

@@ -1,10 +1,10 @@
 /* Gamma and beta distributions.  Names and parameters are those of
  * cupy/random/cupy_distributions.cuh; parameters out of range give NaN. */
 
-#include "random/continuous.h"
+#include "../random/continuous.h"
 
-#include "generator/arguments.h"
-#include "generator/call.h"
+#include "../generator/arguments.h"
+#include "../generator/call.h"
 
 using host::ArrayArgument;
 using host::Call;

@@ -5,12 +5,12 @@
 #include <optional>
 #include <tuple>
 
-#include "generator/arguments.h"
-#include "generator/call.h"
-#include "random/binomial.h"
-#include "random/discrete.h"
-#include "random/hypergeometric.h"
-#include "random/poisson.h"
+#include "../generator/arguments.h"
+#include "../generator/call.h"
+#include "../random/binomial.h"
+#include "../random/discrete.h"
+#include "../random/hypergeometric.h"
+#include "../random/poisson.h"
 
 using host::ArrayArgument;
 using host::Call;

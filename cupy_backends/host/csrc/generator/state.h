@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/philox.h"
+#include "../common/philox.h"
 
 namespace host {
 

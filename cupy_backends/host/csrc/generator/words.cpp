@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "generator/call.h"
+#include "../generator/call.h"
 
 using host::Call;
 

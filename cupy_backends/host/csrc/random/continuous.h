@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "random/draws.h"
+#include "../random/draws.h"
 
 namespace host {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "random/draws.h"
+#include "../random/draws.h"
 
 namespace host {
 

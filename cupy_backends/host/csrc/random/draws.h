@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/philox.h"
-#include "random/normal.h"
-#include "random/uniform.h"
+#include "../common/philox.h"
+#include "../random/normal.h"
+#include "../random/uniform.h"
 
 namespace host {
 

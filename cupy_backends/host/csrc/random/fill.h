@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/parallel.h"
-#include "common/philox.h"
-#include "random/uniform.h"
+#include "../common/parallel.h"
+#include "../common/philox.h"
+#include "../random/uniform.h"
 
 namespace host {
 

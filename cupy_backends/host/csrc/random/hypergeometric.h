@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "random/rejection.h"
+#include "../random/rejection.h"
 
 namespace host {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "random/uniform.h"
+#include "../random/uniform.h"
 
 namespace host {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "random/rejection.h"
+#include "../random/rejection.h"
 
 namespace host {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "random/draws.h"
+#include "../random/draws.h"
 
 namespace host {
 
