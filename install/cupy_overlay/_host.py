@@ -44,8 +44,14 @@ class Plan:
 
     flags: tuple[str, ...]
     include: tuple[str, ...]
+    quote: tuple[str, ...]
     libraries: tuple[Target, ...]
     modules: tuple[Target, ...]
+
+    @property
+    def quote_flags(self) -> list[str]:
+        """Flags for headers that only ``#include "…"`` is to find."""
+        return [word for folder in self.quote for word in ('-iquote', folder)]
 
 
 def load(tree: Path) -> Plan:
@@ -58,6 +64,7 @@ def load(tree: Path) -> Plan:
     return Plan(
         tuple(compile_['flags']),
         tuple(f'{HOST}/{folder}' for folder in compile_['include']),
+        tuple(f'{HOST}/{folder}' for folder in compile_['quote']),
         tuple(t for t in libraries if t and present.issuperset(t.needs)),
         tuple(t for t in modules if t and present.issuperset(t.needs)))
 
@@ -124,6 +131,7 @@ def _object(builder: _Builder, source: str) -> Path:
     output = _object_path(builder, source)
     include = [f'-I{folder}' for folder in builder.plan.include]
     command = [*builder.compiler(), *builder.plan.flags, *include,
+               *builder.plan.quote_flags,
                '-isystem', str(builder.cuda_include),
                f'-ffile-prefix-map={builder.tree}=.', '-c', source]
     key = output.with_suffix('.key')
@@ -206,6 +214,7 @@ def extension_modules(config: Config, plan: Plan) \
     return [
         _compile.Module(
             name=target.name, sources=target.sources, include=plan.include,
+            compile=tuple(plan.quote_flags),
             link=(*_needed(libraries, target), rpath, *target.link))
         for target in plan.modules]
 
