@@ -152,7 +152,7 @@ class _Reader:
 
     def _variable(self, variable: syntax.Variable) -> None:
         if variable.linkage == 'range':
-            for number in range(variable.count):
+            for number in range(variable.length):
                 self._register(f'{variable.name}{number}', variable.type)
         elif variable.space == 'reg':
             self._register(variable.name, variable.type)

@@ -31,7 +31,7 @@ def parse(text: str, pos: int, source: str) -> list[syntax.Variable]:
 
     Returns:
         list of Variable: One for each declared name.  A register range
-        ``%r<4>`` is returned as one variable with ``count`` 4 and
+        ``%r<4>`` is returned as one variable with ``length`` 4 and
         ``linkage`` ``'range'``.
     """
     words, end = _directives(text)
@@ -44,12 +44,11 @@ def parse(text: str, pos: int, source: str) -> list[syntax.Variable]:
     found = []
     for name, dims, times, init in _declarators(text[end:], pos, source):
         count = _lanes(words) * _element_count(dims)
-        if times:
-            count, linkage = times, 'range'
-        elif count < 0 and init:
+        if count < 0 and init:
             count = init.count(',') + 1
         found.append(syntax.Variable(
-            name, space, kind, align, count, init, linkage, pos))
+            name, space, kind, align, times or count, init,
+            'range' if times else linkage, pos))
     return found
 
 

@@ -46,10 +46,10 @@ def lay_out_shared(variables: Iterable[syntax.Variable]) -> Layout:
     part ends, which is where dynamic shared memory follows.
     """
     found = list(variables)
-    static = lay_out(v for v in found if v.count >= 0)
+    static = lay_out(v for v in found if v.length >= 0)
     size = round_up(static.size, 16)
     for variable in found:
-        if variable.count < 0:
+        if variable.length < 0:
             static.offsets[variable.name] = size
     return Layout(static.offsets, size)
 
@@ -73,7 +73,7 @@ class Arena(NamedTuple):
 
 _SYMBOL = re.compile(
     r'(?:generic\()?\s*([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\d+))?')
-_VALUE = re.compile(r'[^,{}]+')
+_VALUE = re.compile(r'[^\s,{}][^,{}]*')
 
 
 def arena(table: parser.SymbolTable) -> Arena:

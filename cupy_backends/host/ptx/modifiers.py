@@ -31,7 +31,7 @@ class Access(NamedTuple):
         space (str): State space, or the empty string for generic.
         order (str): LLVM ordering, or the empty string if not atomic.
         volatile (bool): Whether the access must be made as written.
-        count (int): Number of vector elements.
+        lanes (int): Number of vector elements.
         type (PTXType): Type of an element.
         op (str): Operation of an atomic.
     """
@@ -39,7 +39,7 @@ class Access(NamedTuple):
     space: str
     order: str
     volatile: bool
-    count: int
+    lanes: int
     type: dtypes.PTXType
     op: str
 

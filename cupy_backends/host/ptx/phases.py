@@ -114,8 +114,8 @@ class _Cut:
         self.body = body
         self.graph = graph
         self.numbers = {label: n for n, label in enumerate(stop_labels)}
-        self.specs = {label: self._spec(label) for label in stop_labels}
         self.fixed = remat.find(graph, body, frozenset(shared.params))
+        self.specs = {label: self._spec(label) for label in stop_labels}
         self.live = liveness.Liveness(graph, body, self.fixed)
         self.kept = {
             label: self.live.live_in(graph.blocks[label].term.targets[0])
@@ -126,7 +126,19 @@ class _Cut:
     def _spec(self, label: str) -> stops.Spec:
         inst = self.graph.blocks[label].term.inst
         assert inst is not None
-        return stops.spec(inst)
+        spec = stops.spec(inst)
+        return spec._replace(
+            a=self._constant(spec.a), b=self._constant(spec.b),
+            c=self._constant(spec.c), mask=self._constant(spec.mask))
+
+    def _constant(self, text: str) -> str:
+        """Returns the constant that a register always holds, if it does."""
+        inst = self.fixed.get(text)
+        if inst is not None and inst.opcode.startswith('mov.'):
+            kind = self.body.regs[text]
+            if values.constant_bits(inst.args[1], kind) is not None:
+                return inst.args[1]
+        return text
 
     def describe(self, label: str) -> tuple[int, ...]:
         """Returns the fields of ``hd_stop`` of a stop."""

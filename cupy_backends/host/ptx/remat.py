@@ -10,6 +10,7 @@ import re
 
 from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import instinfo
+from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import syntax
 
 # Integer operations of about a cycle; nothing that can trap.
@@ -32,7 +33,7 @@ def find(graph: cfg.Graph, body: syntax.Body,
         body (Body): For the registers' types.
         params (set of str): Kernel parameters, which never change.
     """
-    counts = _definition_counts(graph)
+    counts = _definition_counts(graph, body)
     found: dict[str, syntax.Inst] = {}
     costs: dict[str, int] = {}
     for label in graph.order(graph.entry):
@@ -50,12 +51,13 @@ def find(graph: cfg.Graph, body: syntax.Body,
     return found
 
 
-def _definition_counts(graph: cfg.Graph) -> dict[str, int]:
+def _definition_counts(graph: cfg.Graph,
+                       body: syntax.Body) -> dict[str, int]:
     counts: dict[str, int] = {}
     for block in graph.blocks.values():
-        effects = list(block.effects)
-        for effect in effects:
-            for name in effect.defs:
+        late = liveness.term_defs(block.term, body)
+        for names in (*(effect.defs for effect in block.effects), late):
+            for name in names:
                 counts[name] = counts.get(name, 0) + 1
     return counts
 

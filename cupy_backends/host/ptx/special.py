@@ -33,8 +33,8 @@ def _register(name: str, llvm: str = 'i32') -> Callable[[Reader], Reader]:
     return register
 
 
-def _env(name: str) -> None:
-    _register(name)(lambda w: w.env[name])
+def _env(name: str, source: str = '') -> None:
+    _register(name)(lambda w: w.env[source or name])
 
 
 def _launch(name: str, offset: int) -> None:
@@ -49,11 +49,8 @@ for _number, _axis in enumerate(_AXES):
     # Without clusters, each block is a cluster of its own.
     _register(f'cluster_ctaid.{_axis}')(lambda w: '0')
     _register(f'cluster_nctaid.{_axis}')(lambda w: '1')
-    _register(f'clusterid.{_axis}')(
-        lambda w, name=f'ctaid.{_axis}': w.env[name])
-    _register(f'nclusterid.{_axis}')(
-        lambda w, at=program.LAUNCH_GRID + 4 * _number:
-        w.launch_field(at, 'i32'))
+    _env(f'clusterid.{_axis}', f'ctaid.{_axis}')
+    _launch(f'nclusterid.{_axis}', program.LAUNCH_GRID + 4 * _number)
 
 
 def linear_thread(w: writer.Writer) -> str:

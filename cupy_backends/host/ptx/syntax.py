@@ -19,7 +19,7 @@ class Variable(NamedTuple):
             ``'local'`` or ``'param'``.
         type (PTXType): Type of an element.
         align (int): Alignment in bytes.
-        count (int): Number of elements; -1 for an array without a size.
+        length (int): Number of elements; -1 for an array without a size.
         init (str): Initialiser as written, or the empty string.
         linkage (str): ``'extern'``, ``'common'``, ``'weak'``, ``'visible'``
             or the empty string.
@@ -30,7 +30,7 @@ class Variable(NamedTuple):
     space: str
     type: dtypes.PTXType
     align: int
-    count: int
+    length: int
     init: str
     linkage: str
     pos: int
@@ -38,7 +38,7 @@ class Variable(NamedTuple):
     @property
     def size(self) -> int:
         """Size in bytes; 0 for an array without a size."""
-        return self.type.size * max(0, self.count)
+        return self.type.size * max(0, self.length)
 
 
 class Function(NamedTuple):

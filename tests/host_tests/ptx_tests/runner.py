@@ -142,3 +142,50 @@ class Kernel:
 
 def _align(address: int, to: int) -> int:
     return -(-address // to) * to
+
+
+def entry(body: str, params: str = '.u64 p0', before: str = '') -> str:
+    """Returns the PTX text of a kernel ``k`` around a few instructions.
+
+    Registers ``%p``, ``%h`` (16 bits), ``%r``, ``%rd``, ``%f`` and ``%fd``
+    are declared; ``%r0`` is ``%tid.x`` and ``%rd0`` the first parameter
+    plus 8 times that, if the kernel has parameters.
+
+    Args:
+        body (str): Instructions.
+        params (str): Parameters, separated by commas.
+        before (str): Module-scope declarations.
+    """
+    start = 'mov.u32 %r0, %tid.x;'
+    if params:
+        start += ('ld.param.u64 %rd0, [p0];\n'
+                  'mad.wide.u32 %rd0, %r0, 8, %rd0;')
+        params = ', '.join(f'.param {p}' for p in params.split(','))
+    return f'''{HEADER}{before}
+.visible .entry k({params})
+{{
+.reg .pred %p<20>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .b64 %rd<40>;
+.reg .f32 %f<20>; .reg .f64 %fd<20>;
+{start}
+{body}
+}}
+'''
+
+
+def threads(body: str, count: int = 64, *args: Any, dtype: str = 'u8',
+            before: str = '', params: str = '', shared: int = 0) -> Any:
+    """Runs ``body`` in one block and returns what each thread stored.
+
+    Thread i owns the 8 bytes at ``%rd0``; see :func:`entry`.
+
+    Args:
+        body (str): Instructions.
+        count (int): Threads of the block.
+        args: Further arguments, declared by ``params``.
+        dtype: Of the array returned, of ``count`` elements of 8 bytes.
+    """
+    out = numpy.zeros(count, 'u8')
+    params = ', '.join(filter(None, ['.u64 p0', params]))
+    kernel = Kernel(entry(body, params, before))
+    assert kernel(1, count, out, *args, shared=shared) == 0
+    return out.view(dtype)

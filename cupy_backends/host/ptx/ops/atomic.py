@@ -26,7 +26,6 @@ _OPS = frozenset(('add', 'min', 'max', 'inc', 'dec', 'and', 'or', 'xor',
 # Operation of LLVM's atomicrmw by kind of type.
 _INTEGER = {'add': 'add', 'and': 'and', 'or': 'or', 'xor': 'xor',
             'exch': 'xchg', 'inc': 'uinc_wrap', 'dec': 'udec_wrap'}
-_FLOAT = {'add': 'fadd', 'min': 'fmin', 'max': 'fmax'}
 _EXTREME = {'min', 'max'}
 
 
@@ -53,7 +52,7 @@ def _update(w: Writer, access: modifiers.Access, pointer: str,
     """Emits the operation and returns the old value, of the access type."""
     kind, order = access.type, access.order or 'monotonic'
     operands = [w.source(text, kind) for text in texts]
-    if access.count != 1:
+    if access.lanes != 1:
         raise writer.Reject('vectors')
     if access.op == 'cas':
         return _exchange_if(w, kind, pointer, order, operands)
@@ -69,7 +68,7 @@ def _update(w: Writer, access: modifiers.Access, pointer: str,
 def _name(access: modifiers.Access) -> str | None:
     kind, op = access.type, access.op
     if kind.is_float:
-        return _FLOAT.get(op)
+        return 'fadd' if op == 'add' else None
     if op in _EXTREME:
         return op if kind.signed else f'u{op}'
     return _INTEGER.get(op)
@@ -91,7 +90,7 @@ def _narrow(w: Writer, access: modifiers.Access, pointer: str, order: str,
             value: str) -> str:
     """Emits packed and bfloat additions as a compare-and-swap loop."""
     form = optable.TABLE.get(f'{access.op}.{access.type.name}')
-    if form is None or access.op not in _FLOAT:
+    if form is None or access.op != 'add':
         raise writer.Reject(f'.{access.op} of .{access.type.name}')
     kind, whole = access.type, f'i{access.type.bits}'
     first = w.inst(f'load atomic {whole}, ptr {pointer} monotonic, '
@@ -105,7 +104,7 @@ def _narrow(w: Writer, access: modifiers.Access, pointer: str, order: str,
     phi = len(w.lines)
     total = form.function(w, form, values.fit(w, old, whole, kind.llvm),
                           value)
-    last = w.current_label()
+    last = w.current_label
     w.lines.insert(phi, f'  {old} = phi {whole} [ {first}, %{before} ], '
                         f'[ {seen}, %{last} ]')
     new = values.fit(w, total, kind.llvm, whole)

@@ -43,8 +43,8 @@ def _elements(w: Writer, operand: str, access: modifiers.Access,
     if operand[0] != '{':
         return [(operand, pointer)]
     names = operand[1:-1].split(',')
-    if len(names) != access.count:
-        raise writer.Reject(f'{access.count} registers expected')
+    if len(names) != access.lanes:
+        raise writer.Reject(f'{access.lanes} registers expected')
     size = access.type.size
     return [(name, w.gep(pointer, str(k * size)))
             for k, name in enumerate(names)]
@@ -53,7 +53,7 @@ def _elements(w: Writer, operand: str, access: modifiers.Access,
 def _load(access: modifiers.Access, pointer: str) -> str:
     llvm, size = access.type.llvm, access.type.size
     volatile = 'volatile ' if access.volatile else ''
-    if access.order and access.count == 1:
+    if access.order and access.lanes == 1:
         return (f'load atomic {volatile}{llvm}, ptr {pointer} '
                 f'{access.order}, align {size}')
     return f'load {volatile}{llvm}, ptr {pointer}, align {size}'
@@ -87,7 +87,7 @@ def st(w: Writer, inst: Inst) -> None:
 def _store(access: modifiers.Access, value: str, pointer: str) -> str:
     llvm, size = access.type.llvm, access.type.size
     volatile = 'volatile ' if access.volatile else ''
-    if access.order and access.count == 1:
+    if access.order and access.lanes == 1:
         return (f'store atomic {volatile}{llvm} {value}, ptr {pointer} '
                 f'{access.order}, align {size}')
     return f'store {volatile}{llvm} {value}, ptr {pointer}, align {size}'
