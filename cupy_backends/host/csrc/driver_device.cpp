@@ -43,6 +43,14 @@ CUresult cuDriverGetVersion(int *version) {
     return CUDA_SUCCESS;
 }
 
+/* NVIDIA's libraries ask for tables of private functions, and take an error
+ * for an answer but not the absence of this function. */
+CUresult cuGetExportTable(const void **table, const CUuuid *) {
+    *table = nullptr;
+    return cu(host::fail(CUDA_ERROR_NOT_FOUND,
+                         "the host device has no private export tables"));
+}
+
 CUresult cuDeviceGetCount(int *count) {
     *count = 1;
     return CUDA_SUCCESS;
