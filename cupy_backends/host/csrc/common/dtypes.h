@@ -21,7 +21,7 @@ enum class DType : int {
  * and CUDA do not. */
 template <typename T>
 struct Complex {
-    T re, im;
+    T re = 0, im = 0;
 };
 
 /* A bool that may hold any byte. */
