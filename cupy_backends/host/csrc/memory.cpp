@@ -6,6 +6,7 @@
 #include "copy.h"
 #include "error.h"
 #include "fault.h"
+#include "mempool.h"
 #include "stream.h"
 
 using host::check_device;
@@ -20,9 +21,9 @@ constexpr unsigned kRegisterFlags =
     cudaHostRegisterPortable | cudaHostRegisterMapped |
     cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
 
-int free_device(void *pointer) {
+int free_synchronised(void *pointer) {
     if (int status = host::synchronize()) return status;
-    return host::release(pointer, true);
+    return host::free_device(pointer);
 }
 
 int allocate_pinned(void **pointer, size_t size, unsigned flags) {
@@ -183,7 +184,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width,
     return rt(allocate_pitch(pointer, pitch, width, height));
 }
 
-cudaError_t cudaFree(void *pointer) { return rt(free_device(pointer)); }
+cudaError_t cudaFree(void *pointer) { return rt(free_synchronised(pointer)); }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags) {
     return rt(allocate_pinned(pointer, size, flags));

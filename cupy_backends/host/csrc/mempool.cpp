@@ -12,6 +12,7 @@
 #include "attributes.h"
 #include "error.h"
 #include "handles.h"
+#include "mempool.h"
 #include "stream.h"
 
 namespace {
@@ -185,14 +186,7 @@ int allocate_from(void **out, size_t size, cudaMemPool_t pool,
 
 int free_async(void *pointer, cudaStream_t stream) {
     if (int status = host::check_stream(stream)) return status;
-    host::Allocation found;
-    MemPool *pool = nullptr;
-    if (pointer && host::find_allocation(pointer, &found) && found.pool &&
-        found.base == reinterpret_cast<uintptr_t>(pointer) &&
-        pools.find(found.pool, &pool) == 0) {
-        return pool->free(pointer, found.size);
-    }
-    return host::release(pointer, true);
+    return host::free_device(pointer);
 }
 
 int destroy(cudaMemPool_t pool) {
@@ -242,6 +236,17 @@ int set_pool(int device, cudaMemPool_t pool) {
 }
 
 }  // namespace
+
+int host::free_device(void *pointer) {
+    host::Allocation found;
+    MemPool *pool = nullptr;
+    if (pointer && host::find_allocation(pointer, &found) && found.pool &&
+        found.base == reinterpret_cast<uintptr_t>(pointer) &&
+        pools.find(found.pool, &pool) == 0) {
+        return pool->free(pointer, found.size);
+    }
+    return host::release(pointer, true);
+}
 
 using host::rt;
 
