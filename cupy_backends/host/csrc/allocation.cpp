@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 
 #include "error.h"
@@ -195,5 +196,6 @@ size_t free_bytes() {
 
 void lock_allocations() { registry().mutex.lock(); }
 void unlock_allocations() { registry().mutex.unlock(); }
+void renew_allocations_lock() { new (&registry().mutex) std::shared_mutex; }
 
 }  // namespace host

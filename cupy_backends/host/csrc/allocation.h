@@ -51,9 +51,11 @@ size_t allocated_bytes();
 size_t total_bytes();
 size_t free_bytes();
 
-/* fork(): held in the parent while the process is copied. */
+/* fork(): held while the process is copied.  The child cannot unlock: the
+ * lock knows its writer by the thread's number, which is another one there. */
 void lock_allocations();
 void unlock_allocations();
+void renew_allocations_lock();
 
 }  // namespace host
 

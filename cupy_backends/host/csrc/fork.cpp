@@ -8,7 +8,7 @@
 namespace {
 
 void in_child() {
-    host::unlock_allocations();
+    host::renew_allocations_lock();
     host::reset_pool_after_fork();
 }
 
