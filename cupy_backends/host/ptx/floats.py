@@ -58,10 +58,19 @@ def flush(b: Builder, x: str, llvm: str = 'float') -> str:
     size = intrinsic(b, 'fabs', llvm, x)
     tiny = b.inst(f'fcmp olt {llvm} {size}, '
                   + constant(_SMALLEST_NORMAL[llvm], llvm))
-    zero = intrinsic(b, 'copysign', llvm, constant(0, llvm), x)
-    found = b.select(tiny, llvm, zero, x)
+    found = b.select(tiny, llvm, _signed_zero(b, llvm, x), x)
     b.flushed.add(found)
     return found
+
+
+def _signed_zero(b: Builder, llvm: str, x: str) -> str:
+    """Returns a zero with the sign of ``x``."""
+    if llvm != 'half':
+        return intrinsic(b, 'copysign', llvm, constant(0, llvm), x)
+    # LLVM takes the sign of a rounded double from the double itself, and
+    # then needs a library call for the half-precision zero.
+    sign = b.inst(f'and i16 {to_bits(b, llvm, x)}, {-2 ** 15}')
+    return from_bits(b, llvm, sign)
 
 
 def _is_normal_constant(x: str) -> bool:

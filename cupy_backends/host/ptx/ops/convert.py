@@ -183,8 +183,7 @@ def cvt_f32_f64(b: Builder, i: Form, x: str) -> str:
     return floats.result(b, i, rounding.narrow(b, i.vars['RND'], x))
 
 
-@op('cvt.RND{.ftz}{.sat}.D.f32 d:D, a:f32', RND=_MODES, D=_HALF)
-@op('cvt.RND{.ftz}.relu.D.f32 d:D, a:f32', RND=_MODES, D=_HALF)
+@op('cvt.RND{.ftz}{.sat|relu}.D.f32 d:D, a:f32', RND=_MODES, D=_HALF)
 def cvt_half_f32(b: Builder, i: Form, x: str) -> str:
     x, = floats.sources(b, i, x)
     return halves.narrow(b, i.dests[0], _limited(b, i, x, 'float'),

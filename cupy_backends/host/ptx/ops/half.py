@@ -5,6 +5,7 @@ Point Instructions".
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 
 from cupy_backends.host.ptx import approx
@@ -63,8 +64,7 @@ def _arithmetic(b: Builder, i: Form, name: str, x: str, y: str) -> str:
     return halves.each(b, i.T, half if _is_half(i) else bfloat, x, y)
 
 
-@op('fma.rn{.ftz}{.sat}.T d, a, b, c', T=_F16)
-@op('fma.rn{.ftz}.relu.T d, a, b, c', T=_F16)
+@op('fma.rn{.ftz}{.sat|relu}.T d, a, b, c', T=_F16)
 @op('fma.rn{.relu}.T d, a, b, c', T=_BF16)
 def fma(b: Builder, i: Form, x: str, y: str, z: str) -> str:
     function = _fma_half if _is_half(i) else _fma_bfloat
@@ -142,16 +142,24 @@ def _minmax(b: Builder, i: Form, name: str, x: str, y: str) -> str:
 
 
 @op('ex2.approx.T d, a', T=_F16)
-@op('ex2.approx.ftz.T d, a', T=_BF16)
 def ex2(b: Builder, i: Form, x: str) -> str:
-    kind = halves.element(i.T)
-    return halves.each(b, i.T, lambda x: halves.narrow(
-        b, kind, floats.result(b, i, approx.exp2(
-            b, halves.widen(b, kind, x)))), x)
+    return _through_single(b, i, approx.exp2, x)
+
+
+@op('ex2.approx.ftz.T d, a', T=_BF16)
+def ex2_bfloat(b: Builder, i: Form, x: str) -> str:
+    return _through_single(
+        b, i, lambda b, x: floats.flush(b, approx.exp2(b, x)), x)
 
 
 @op('tanh.approx.T d, a', T=_F16 + _BF16)
 def tanh(b: Builder, i: Form, x: str) -> str:
+    return _through_single(b, i, approx.tanh, x)
+
+
+def _through_single(b: Builder, i: Form,
+                    function: Callable[[Builder, str], str], x: str) -> str:
+    """Applies a function in single precision to each element."""
     kind = halves.element(i.T)
     return halves.each(b, i.T, lambda x: halves.narrow(
-        b, kind, approx.tanh(b, halves.widen(b, kind, x))), x)
+        b, kind, function(b, halves.widen(b, kind, x))), x)
