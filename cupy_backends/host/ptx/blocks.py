@@ -29,19 +29,20 @@ class BlockWriter:
         labels (list of str): Blocks to write, in reverse post-order; the
             first is where threads start.
         fixed (dict): Registers to compute at the start (:mod:`remat`).
+        prefix (str): Of the names of the LLVM blocks.
         ending: Handles terminators that leave these blocks: ``'ret'``,
             ``'exit'``, ``'trap'``, ``'fail'`` or ``'stop'``.
     """
 
     def __init__(self, w: writer.Writer, graph: cfg.Graph,
                  labels: list[str], fixed: dict[str, syntax.Inst],
-                 ending: Ending) -> None:
+                 ending: Ending, prefix: str = 'b') -> None:
         self.w = w
         self.graph = graph
         self.labels = labels
         self._fixed = fixed
         self._ending = ending
-        self._names = {label: f'b{n}' for n, label in enumerate(labels)}
+        self._names = {label: f'{prefix}{n}' for n, label in enumerate(labels)}
         self._parents = liveness.sole_predecessors(graph, labels)
         self._known: dict[str, dict[str, str]] = {}
 
@@ -58,7 +59,7 @@ class BlockWriter:
             self.w.emit(inst)
             self.w.fixed[inst.args[0]] = self.w.read(inst.args[0])
         crossing = liveness.crossing(
-            self.graph, self.labels, self.w.body, self._fixed, at_end)
+            self.graph, self.labels, self.w.body, self.w.fixed, at_end)
         for reg in sorted(crossing):
             slot = self.w.add_slot(reg)
             value = initial(reg)
@@ -84,7 +85,7 @@ class BlockWriter:
             self.w.open_block(self._names[label], known)
             block = self.graph.blocks[label]
             for inst, effect in zip(block.insts, block.effects):
-                if not effect.defs or effect.defs[0] not in self._fixed:
+                if not effect.defs or effect.defs[0] not in self.w.fixed:
                     self.w.emit(inst)
             self._end(label, block.term)
 

@@ -7,6 +7,8 @@ from cupy_backends.host.ptx import body as body_
 from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import devfunc
 from cupy_backends.host.ptx import errors
+from cupy_backends.host.ptx import flat
+from cupy_backends.host.ptx import gridloop
 from cupy_backends.host.ptx import inline
 from cupy_backends.host.ptx import layout
 from cupy_backends.host.ptx import ops  # NOQA: F401  (fills the tables)
@@ -169,11 +171,17 @@ class _Translation:
             texts, result = phases.write(
                 self.program, self.body, graph, stops)
         else:
-            texts = [straight.write(self.program, self.body, graph)]
+            texts = [self._straight(graph)]
             result = phases.Result((straight.NAME,), (), 0)
         texts += self._functions()
         texts += self.program.declares.values()
         return self._kernel('\n'.join(texts) + _ATTRIBUTES, result)
+
+    def _straight(self, graph: cfg.Graph) -> str:
+        loop = gridloop.find(graph, self.body)
+        if loop is not None:
+            return flat.write(self.program, self.body, loop)
+        return straight.write(self.program, self.body, graph)
 
     def _functions(self) -> list[str]:
         """Writes the functions called, and those that they call."""

@@ -85,7 +85,22 @@ class Family(NamedTuple):
     section: str
 
 
+class Entry(NamedTuple):
+    """A registration, as written; for the coverage page.
+
+    Attributes:
+        pattern (str): See the module's docstring.
+        names (dict): What each capital name of the pattern stands for.
+        section (str): Section of the PTX ISA that defines the family.
+    """
+
+    pattern: str
+    names: dict[str, Sequence[str]]
+    section: str
+
+
 TABLE: dict[str, Form] = {}
+ENTRIES: list[Entry] = []
 FAMILIES: dict[str, Family] = {}
 
 
@@ -105,6 +120,7 @@ def op(pattern: str, section: str = '',
             TABLE[opcode] = Form(
                 opcode, mods, values, _types(dest_names, values),
                 _types(src_names, values), function, section)
+        ENTRIES.append(Entry(pattern, names, section))
         return function
     return register
 

@@ -19,7 +19,9 @@ _HEAD = f'''define void @{NAME}(ptr noalias %launch, ptr noalias %block, \
 i64 %first, i64 %end) #0 {{
 entry:'''
 
-_LOOPS = '''  %f.rest = udiv i64 %first, %gx
+_LOOPS = '''  %gx = zext i32 {nctaid_x} to i64
+  %gy = zext i32 {nctaid_y} to i64
+  %f.rest = udiv i64 %first, %gx
   %f.xl = urem i64 %first, %gx
   %f.yl = urem i64 %f.rest, %gy
   %f.zl = udiv i64 %f.rest, %gy
@@ -93,7 +95,7 @@ def write(shared: program.Program, body: syntax.Body,
     for axis in 'xyz':
         w.env[f'tid.{axis}'] = f'%tid.{axis}'
         w.env[f'ctaid.{axis}'] = f'%ctaid.{axis}'
-    sizes = _sizes(w)
+    sizes = load_sizes(w)
     locals_ = add_locals(w)
     fixed = remat.find(graph, body, frozenset(shared.params))
     labels = graph.order(graph.entry)
@@ -106,11 +108,11 @@ def write(shared: program.Program, body: syntax.Body,
     out.write()
     return '\n'.join([
         _HEAD, *w.allocas, *w.prologue,
-        _LOOPS.format(ctaid=program.BLOCK_CTAID) + locals_,
+        _LOOPS.format(ctaid=program.BLOCK_CTAID, **sizes) + locals_,
         *w.lines, _NEXT.format(**sizes)])
 
 
-def _sizes(w: writer.Writer) -> dict[str, str]:
+def load_sizes(w: writer.Writer) -> dict[str, str]:
     """Loads the grid's and the block's sizes at the function's start."""
     sizes = {}
     for number, axis in enumerate('xyz'):
@@ -119,9 +121,6 @@ def _sizes(w: writer.Writer) -> dict[str, str]:
             program.LAUNCH_GRID + offset, 'i32')
         sizes[f'ntid_{axis}'] = w.launch_field(
             program.LAUNCH_BLOCK + offset, 'i32')
-    for axis in 'xy':
-        w.prologue.append(
-            f'  %g{axis} = zext i32 {sizes[f"nctaid_{axis}"]} to i64')
     return sizes
 
 

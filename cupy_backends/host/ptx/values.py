@@ -11,6 +11,8 @@ import struct
 from cupy_backends.host.ptx import builder
 from cupy_backends.host.ptx import dtypes
 
+U64 = dtypes.TYPES['u64']
+
 _BITS = {t.llvm: t.bits for t in dtypes.TYPES.values()}
 
 _NUMBER = re.compile(

@@ -31,6 +31,18 @@ class Reject(Exception):
     """What about an instruction is not supported."""
 
 
+def split_address(text: str) -> tuple[str, int]:
+    """Splits ``[base+offset]``; the base may be the empty string.
+
+    Raises:
+        Reject: It is not an address.
+    """
+    match = _ADDRESS.fullmatch(text)
+    if match is None:
+        raise Reject(f'address "{text}"')
+    return match[1] or '', int(match[2] or '0', 0)
+
+
 class _Pointer(NamedTuple):
     """An integer that is also known as a pointer plus an offset."""
 
@@ -50,6 +62,7 @@ class Writer(builder.Builder):
         variables (dict): Pointers of local and parameter variables.
         fixed (dict): Registers with one value that is valid in all blocks.
         allocas, prologue (list of str): Lines for the function's start.
+        access (str): Metadata that every plain load and store gets.
         current_label (str): The LLVM block being written.
     """
 
@@ -65,6 +78,7 @@ class Writer(builder.Builder):
         self.fixed: dict[str, str] = {}
         self.allocas: list[str] = []
         self.prologue: list[str] = []
+        self.access = ''
         self.current_label = ''
         self._slots: dict[str, str] = {}
         self._values: dict[str, str] = {}
@@ -133,6 +147,10 @@ class Writer(builder.Builder):
                       f'ptr {self._slots[reg]}')
         self._dirty.clear()
         return self._values
+
+    def start_version(self) -> None:
+        """Forgets registers, before the same body is written again."""
+        self._slots, self._values = {}, {}
 
     # ---- values that are the same everywhere ------------------------------
 
@@ -267,11 +285,8 @@ class Writer(builder.Builder):
             text (str): Operand such as ``'[%rd1+8]'``.
             space (str): State space, or the empty string when generic.
         """
-        match = _ADDRESS.fullmatch(text)
-        if match is None:
-            raise Reject(f'address "{text}"')
-        base, offset = match[1], int(match[2] or '0', 0)
-        if base is None:
+        base, offset = split_address(text)
+        if not base:
             return f'inttoptr (i64 {offset} to ptr)'
         if base not in self.body.regs:
             return self.symbol_pointer(base, offset)
@@ -302,7 +317,8 @@ class Writer(builder.Builder):
             pointer = self.inst(f'inttoptr i64 {value} to ptr')
             self._pointers[value] = _Pointer(pointer, '0')
 
-    def _follow_pointer(self, result: str, a: str, b: str) -> None:
+    def follow_pointer(self, result: str, a: str, b: str) -> None:
+        """Notes that ``result = a + b``, of which one may be a pointer."""
         for value, other in ((a, b), (b, a)):
             known = self._pointers.get(value)
             if known is None:
@@ -376,7 +392,7 @@ class Writer(builder.Builder):
         if not form.dests:
             return
         if inst.opcode in _POINTER_ADDS:
-            self._follow_pointer(result, *sources)
+            self.follow_pointer(result, *sources)
         results = result if isinstance(result, tuple) else (result,)
         for text, kind, value in zip(
                 inst.args[0].split('|'), form.dests, results):

@@ -32,7 +32,7 @@ def ld(w: Writer, inst: Inst) -> None:
     pointer = w.address(inst.args[1], access.space)
     suffix = _invariant(w, inst, access)
     for text, place in _elements(w, inst.args[0], access, pointer):
-        value = w.inst(_load(access, place) + suffix)
+        value = w.inst(_load(access, place) + suffix + w.access)
         if text != '_':
             w.assign(inst, text, access.type, value)
 
@@ -81,7 +81,7 @@ def st(w: Writer, inst: Inst) -> None:
     places = _elements(w, inst.args[1], access, pointer)
     found = [(w.source(text, access.type), place) for text, place in places]
     for value, place in found:
-        w.stmt(_store(access, value, place))
+        w.stmt(_store(access, value, place) + w.access)
 
 
 def _store(access: modifiers.Access, value: str, pointer: str) -> str:

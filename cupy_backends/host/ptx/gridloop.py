@@ -1,0 +1,266 @@
+"""Recognises grid-stride loops.
+
+Kernels over arrays usually are ::
+
+    for (i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += blockDim.x * gridDim.x)
+        body(i);
+
+where the compiler has replaced products with ``i`` by further variables
+that grow along.  Threads do not wait for each other, so the iterations of
+all of them may be run in another order: for each lap, one plain loop over
+``i``.  LLVM vectorises that, and it needs no division of the work into
+threads.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cupy_backends.host.ptx import cfg
+from cupy_backends.host.ptx import instinfo
+from cupy_backends.host.ptx import liveness
+from cupy_backends.host.ptx import polynomial
+from cupy_backends.host.ptx import syntax
+from cupy_backends.host.ptx import uniform
+
+_FIRST = (polynomial.symbol(uniform.CTAID) * polynomial.symbol(uniform.NTID)
+          + polynomial.symbol(uniform.TID))
+_STEP = polynomial.symbol(uniform.NTID) * polynomial.symbol(uniform.NCTAID)
+# What may come before the loop: nothing that others could notice.
+_SETUP_LOADS = ('ld.param.', 'ld.const.', 'cvta.')
+
+
+class Linear(NamedTuple):
+    """A register that holds ``factor * i + offset``."""
+
+    factor: polynomial.Polynomial
+    offset: polynomial.Polynomial
+
+
+class GridLoop(NamedTuple):
+    """A kernel that consists of a grid-stride loop.
+
+    Attributes:
+        graph (Graph): The loop's body, from its start to the end of one
+            iteration (``'ret'``).
+        setup (list of Inst): What precedes the loop and is the same in all
+            threads.
+        bound (str): Operand that ``i`` stays below, as a signed number.
+        linear (dict): Registers that depend on ``i`` where an iteration
+            starts, ``i`` itself included.
+        evaluator (Evaluator): What is known before the loop.
+    """
+
+    graph: cfg.Graph
+    setup: list[syntax.Inst]
+    bound: str
+    linear: dict[str, Linear]
+    evaluator: uniform.Evaluator
+
+
+def find(graph: cfg.Graph, body: syntax.Body) -> GridLoop | None:
+    """Returns the loop if the kernel is one, else None."""
+    try:
+        return _Finder(graph, body).find()
+    except _NoLoop:
+        return None
+
+
+class _NoLoop(Exception):
+    """The kernel does not have the form looked for."""
+
+
+def _require(condition: object) -> None:
+    if not condition:
+        raise _NoLoop
+
+
+class _Finder:
+    def __init__(self, graph: cfg.Graph, body: syntax.Body) -> None:
+        self.graph = graph
+        self.body = body
+        self.evaluator = uniform.Evaluator(body)
+        self.order = graph.order(graph.entry)
+
+    def find(self) -> GridLoop:
+        chain, header = self._chain()
+        labels = self._loop_labels(header)
+        latch = self._latch(header, labels)
+        for label in chain:
+            self._evaluate(self.graph.blocks[label])
+        index, bound = self._continues(latch, header)
+        self._check_entry(chain[0], bound)
+        linear = self._inductions(header, labels, latch)
+        _require(linear.get(index) == Linear(
+            polynomial.constant(1), polynomial.constant(0)))
+        self._check_inputs(header, latch, linear)
+        return GridLoop(self._one_iteration(header, labels, latch, linear),
+                        self.evaluator.setup, bound, linear, self.evaluator)
+
+    def _predecessors(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {label: [] for label in self.order}
+        for label in self.order:
+            for target in self.graph.successors(label):
+                found[target].append(label)
+        return found
+
+    def _returns(self, label: str) -> bool:
+        """Returns whether nothing happens any more from here on."""
+        block = self.graph.blocks[label]
+        for _ in self.order:
+            if block.insts:
+                return False
+            if block.term.kind in ('ret', 'exit'):
+                return True
+            if block.term.kind != 'bra':
+                return False
+            block = self.graph.blocks[block.term.targets[0]]
+        return False
+
+    def _chain(self) -> tuple[list[str], str]:
+        """Returns the blocks before the loop, and its first block."""
+        before = self._predecessors()
+        label, chain = self.graph.entry, [self.graph.entry]
+        term = self.graph.blocks[label].term
+        _require(term.kind == 'if')
+        inner = [t for t in term.targets if not self._returns(t)]
+        _require(len(inner) == 1)
+        label = inner[0]
+        while len(before[label]) == 1:
+            chain.append(label)
+            term = self.graph.blocks[label].term
+            _require(term.kind == 'bra')
+            label = term.targets[0]
+        return chain, label
+
+    def _loop_labels(self, header: str) -> list[str]:
+        return [label for label in self.graph.order(header)
+                if not self._returns(label)]
+
+    def _latch(self, header: str, labels: list[str]) -> str:
+        """Returns the block that jumps back; only it may leave the loop."""
+        found = ''
+        for label in labels:
+            targets = self.graph.successors(label)
+            leaves = (not targets or any(self._returns(t) for t in targets))
+            if header in targets:
+                _require(leaves and not found)
+                found = label
+            else:
+                _require(not leaves)
+        _require(found and self.graph.blocks[found].term.kind == 'if')
+        return found
+
+    def _evaluate(self, block: cfg.Block) -> None:
+        for inst, effect in zip(block.insts, block.effects):
+            _require(not inst.pred)
+            # A symbol stands for a register's only value.
+            _require(not any(reg in self.evaluator.known
+                             for reg in effect.defs))
+            _require(instinfo.is_pure(inst)
+                     or inst.opcode.startswith(_SETUP_LOADS))
+            self.evaluator.run(inst, effect.defs, effect.uses)
+
+    def _comparison(self, label: str, target: str) -> tuple[str, str]:
+        """Returns operands (a, b) such that a branch is taken if a < b."""
+        block = self.graph.blocks[label]
+        term = block.term
+        assert term.inst is not None
+        defs = [inst for inst, effect in zip(block.insts, block.effects)
+                if term.inst.pred in effect.defs]
+        _require(len(defs) == 1 and not defs[0].pred)
+        taken = term.targets[0] == target
+        below = taken != term.inst.negated
+        expected = 'setp.lt.s64' if below else 'setp.ge.s64'
+        _require(defs[0].opcode == expected)
+        return defs[0].args[1], defs[0].args[2]
+
+    def _continues(self, latch: str, header: str) -> tuple[str, str]:
+        """Returns the index register and the bound of the loop."""
+        return self._comparison(latch, header)
+
+    def _check_entry(self, entry: str, bound: str) -> None:
+        """Requires that the loop is entered if the first index is below."""
+        inner = next(t for t in self.graph.successors(entry)
+                     if not self._returns(t))
+        first, limit = self._comparison(entry, inner)
+        value, known = self.evaluator.value(bound), self.evaluator.known
+        _require(value is not None and uniform.is_uniform(value))
+        _require(self.evaluator.value(limit) == value)
+        _require(known.get(first) == _FIRST)
+
+    def _inductions(self, header: str, labels: list[str],
+                    latch: str) -> dict[str, Linear]:
+        """Returns the registers that each iteration increases."""
+        changed = {reg for label in labels
+                   for effect in self.graph.blocks[label].effects
+                   for reg in effect.defs}
+        live = liveness.Liveness(self.graph, self.body).live_in(header)
+        return {reg: self._induction(reg, labels, latch, changed)
+                for reg in live if reg in changed}
+
+    def _induction(self, reg: str, labels: list[str], latch: str,
+                   changed: set[str]) -> Linear:
+        places = [(label, number) for label in labels
+                  for number, effect in enumerate(
+                      self.graph.blocks[label].effects)
+                  if reg in effect.defs]
+        _require(len(places) == 1 and places[0][0] == latch)
+        block, number = self.graph.blocks[latch], places[0][1]
+        inst = block.insts[number]
+        _require(inst.opcode in ('add.s64', 'add.u64') and not inst.pred)
+        operands = list(inst.args[1:])
+        _require(reg in operands)
+        operands.remove(reg)
+        _require(operands[0] not in changed)
+        self._check_later_uses(block, number, reg)
+        return self._linear(reg, operands[0])
+
+    def _check_later_uses(self, block: cfg.Block, number: int,
+                          reg: str) -> None:
+        """Requires that the increased value only decides the branch."""
+        for inst, effect in zip(block.insts[number + 1:],
+                                block.effects[number + 1:]):
+            if reg in effect.uses:
+                assert block.term.inst is not None
+                _require(effect.defs == (block.term.inst.pred,))
+
+    def _linear(self, reg: str, step: str) -> Linear:
+        start = self.evaluator.value(reg)
+        increment = self.evaluator.value(step)
+        _require(start is not None and increment is not None)
+        assert start is not None
+        factor = start.coefficient(uniform.TID)
+        _require(factor is not None and uniform.is_uniform(factor))
+        assert factor is not None
+        offset = start - factor * _FIRST
+        _require(uniform.is_uniform(offset))
+        _require(increment == factor * _STEP)
+        return Linear(factor, offset)
+
+    def _check_inputs(self, header: str, latch: str,
+                      linear: dict[str, Linear]) -> None:
+        block = self.graph.blocks[latch]
+        assert block.term.inst is not None
+        _require(not any(block.term.inst.pred in effect.uses
+                         for effect in block.effects))
+        live = liveness.Liveness(self.graph, self.body).live_in(header)
+        _require(all(reg in linear or reg in self.evaluator.uniform
+                     for reg in live))
+
+    def _one_iteration(self, header: str, labels: list[str], latch: str,
+                       linear: dict[str, Linear]) -> cfg.Graph:
+        """Returns the graph of the body, without its own loop control."""
+        graph = cfg.Graph()
+        graph.entry = header
+        for label in labels:
+            graph.blocks[label] = self.graph.blocks[label]
+        old, new = self.graph.blocks[latch], cfg.Block(latch)
+        assert old.term.inst is not None
+        for inst, effect in zip(old.insts, old.effects):
+            ours = set(effect.defs) & {*linear, old.term.inst.pred}
+            if not ours:
+                new.insts.append(inst)
+                new.effects.append(effect)
+        graph.blocks[latch] = new
+        return graph

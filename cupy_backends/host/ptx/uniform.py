@@ -1,0 +1,122 @@
+"""Evaluates straight code symbolically.
+
+Tells which registers have the same value in all threads, and for 64-bit
+registers which polynomial of the thread's indices they hold.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cupy_backends.host.ptx import polynomial
+from cupy_backends.host.ptx import syntax
+from cupy_backends.host.ptx import values
+
+Poly = polynomial.Polynomial
+
+TID, CTAID, NTID, NCTAID = '%tid.x', '%ctaid.x', '%ntid.x', '%nctaid.x'
+# Indices of a thread, and the sizes, which all threads share.
+_INDICES = frozenset((TID, CTAID))
+_SIZES = frozenset((NTID, NCTAID))
+
+_COPIES = frozenset(('mov.u64', 'mov.b64', 'mov.s64', 'mov.u32', 'mov.b32',
+                     'cvt.u64.u32', 'cvta.to.global.u64'))
+_SUMS = frozenset(('add.s64', 'add.u64'))
+_DIFFERENCES = frozenset(('sub.s64', 'sub.u64'))
+_PRODUCTS = frozenset(('mul.lo.s64', 'mul.lo.u64', 'mul.wide.u32'))
+_MULTIPLY_ADDS = frozenset(('mad.lo.s64', 'mad.lo.u64', 'mad.wide.u32'))
+
+
+class Evaluator:
+    """Values of registers after some instructions.
+
+    A 32-bit register that is known counts as zero-extended; only copies of
+    special registers are.
+
+    Attributes:
+        known (dict): Polynomial of each register that has one.
+        uniform (set of str): Registers that are the same in all threads.
+        setup (list of Inst): Instructions that give the uniform ones.
+    """
+
+    def __init__(self, body: syntax.Body) -> None:
+        self._body = body
+        self.known: dict[str, Poly] = {}
+        self.uniform: set[str] = set()
+        self.setup: list[syntax.Inst] = []
+        self._serial = 0
+
+    def value(self, text: str) -> Poly | None:
+        """Returns the polynomial of an operand, if it has one."""
+        if text in self._body.regs:
+            return self.known.get(text)
+        if text in _INDICES or text in _SIZES:
+            return polynomial.symbol(text)
+        number = values.constant_bits(text, values.U64)
+        return None if number is None else polynomial.constant(number)
+
+    def run(self, inst: syntax.Inst, defs: Sequence[str],
+            uses: Sequence[str]) -> None:
+        """Evaluates one instruction.
+
+        Args:
+            inst (Inst): An instruction without a guard.
+            defs, uses (tuple of str): Registers it writes and reads.
+        """
+        result = self._result(inst)
+        uniform = (all(use in self.uniform for use in uses)
+                   and not self._reads_thread(inst))
+        for reg in defs:
+            self.known.pop(reg, None)
+            self.uniform.discard(reg)
+            if uniform:
+                self.uniform.add(reg)
+                self._serial += 1
+                self.known[reg] = polynomial.symbol(f'{reg}:{self._serial}')
+        if result is not None:
+            self.known[defs[0]] = result
+        if uniform:
+            self.setup.append(inst)
+
+    def register_of(self, symbol: str) -> str:
+        """Returns the register that a symbol stands for."""
+        return symbol.split(':')[0]
+
+    def _reads_thread(self, inst: syntax.Inst) -> bool:
+        return any(arg[0] == '%' and arg not in self._body.regs
+                   and arg not in _SIZES for arg in inst.args)
+
+    def _result(self, inst: syntax.Inst) -> Poly | None:
+        opcode = inst.opcode
+        if opcode in _COPIES:
+            return self.value(inst.args[1])
+        if opcode in _SUMS:
+            return self._binary(inst, lambda a, b: a + b)
+        if opcode in _DIFFERENCES:
+            return self._binary(inst, lambda a, b: a - b)
+        if opcode in _PRODUCTS:
+            return self._binary(inst, lambda a, b: a * b)
+        if opcode == 'shl.b64':
+            return self._binary(inst, _shift)
+        if opcode in _MULTIPLY_ADDS:
+            product = self._binary(inst, lambda a, b: a * b)
+            addend = self.value(inst.args[3])
+            return product + addend if product and addend else None
+        return None
+
+    def _binary(self, inst: syntax.Inst,
+                combine: Callable[[Poly, Poly], Poly | None]) -> Poly | None:
+        a, b = (self.value(text) for text in inst.args[1:3])
+        return combine(a, b) if a is not None and b is not None else None
+
+
+def _shift(value: Poly, amount: Poly) -> Poly | None:
+    bits = amount.terms.get((), 0)
+    if amount.symbols() or bits >= 64:
+        return None
+    return value * polynomial.constant(1 << bits)
+
+
+def is_uniform(value: Poly) -> bool:
+    return not value.symbols() & _INDICES
+
+
