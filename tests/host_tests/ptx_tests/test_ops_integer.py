@@ -73,10 +73,12 @@ def test_binary(name: str, ptx: str) -> None:
     check(f'{name}.{ptx}', BINARY[name], *operands(ptx, ptx))
 
 
-@pytest.mark.parametrize('divisor', [1, 7, -3, -1, 0])
+@pytest.mark.parametrize('divisor', [1, 7, -3, -1, 2**32 - 1, 0])
 @pytest.mark.parametrize('name', ['div.s32', 'rem.s32'])
 def test_constant_divisor(name: str, divisor: int) -> None:
-    check(name, BINARY[name[:3]], values.integers('i4'), divisor)
+    """A negative constant may be spelled as an unsigned one."""
+    check(name, lambda x, y: BINARY[name[:3]](x, signed(y, 32)),
+          values.integers('i4'), divisor)
 
 
 @pytest.mark.parametrize('ptx', INT)

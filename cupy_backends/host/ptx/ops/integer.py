@@ -149,7 +149,9 @@ def _divide(b: Builder, ptx: dtypes.PTXType, name: str, x: str,
     with remainder 0, which is what dividing by 1 gives.
     """
     text = f'{"s" if ptx.signed else "u"}{name} {ptx.llvm} {x}, '
-    if bits.constant(y) not in (None, 0, -1):
+    known = bits.constant(y)
+    if known is not None and known % 2 ** ptx.bits not in (
+            0, 2 ** ptx.bits - 1):
         return b.inst(text + y)
     zero = b.inst(f'icmp eq {ptx.llvm} {y}, 0')
     bad = zero
