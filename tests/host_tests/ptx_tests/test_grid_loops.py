@@ -1,0 +1,216 @@
+"""Grid-stride loops, which are run as plain loops over the index."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from cupy_backends.host.ptx import polynomial
+import runner
+
+# out[i] = function(in[i]); both arrays are given by address and stride, as
+# in kernels of CuPy: the compiler has replaced i * stride by sums.
+LOOP = '''
+.visible .entry k(.param .u64 x, .param .u64 xs, .param .u64 y,
+    .param .u64 ys, .param .s64 n)
+{{
+.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .b64 %rd<40>;
+.reg .f64 %fd<9>;
+ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [xs];
+ld.param.u64 %rd3, [y]; ld.param.u64 %rd4, [ys]; ld.param.u64 %rd5, [n];
+mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; cvt.u64.u32 %rd6, %r2;
+mul.wide.u32 %rd7, %r1, %r2; mov.u32 %r3, %tid.x; cvt.u64.u32 %rd8, %r3;
+add.s64 %rd9, %rd7, %rd8; setp.ge.s64 %p1, %rd9, %rd5;
+@%p1 bra DONE;
+cvta.to.global.u64 %rd10, %rd1; cvta.to.global.u64 %rd11, %rd3;
+mov.u32 %r4, %nctaid.x; cvt.u64.u32 %rd12, %r4;
+mul.lo.s64 %rd13, %rd6, %rd12;
+mul.lo.s64 %rd14, %rd2, %rd9; shl.b64 %rd15, %rd14, 32;
+mul.lo.s64 %rd16, %rd2, %rd13; shl.b64 %rd17, %rd16, 32;
+mul.lo.s64 %rd18, %rd4, %rd9; shl.b64 %rd19, %rd18, 32;
+mul.lo.s64 %rd20, %rd4, %rd13; shl.b64 %rd21, %rd20, 32;
+LOOP:
+shr.s64 %rd22, %rd15, 32; add.s64 %rd23, %rd10, %rd22;
+shr.s64 %rd24, %rd19, 32; add.s64 %rd25, %rd11, %rd24;
+{body}
+add.s64 %rd15, %rd15, %rd17; add.s64 %rd19, %rd19, %rd21;
+add.s64 %rd9, %rd9, %rd13; setp.lt.s64 %p2, %rd9, %rd5;
+@%p2 bra LOOP;
+DONE: ret;
+}}
+'''
+TWICE = '''ld.global.f64 %fd1, [%rd23]; add.f64 %fd2, %fd1, %fd1;
+st.global.f64 [%rd25], %fd2;'''
+ADD_ONE = '''ld.global.f64 %fd1, [%rd25]; mov.f64 %fd3, 0d3FF0000000000000;
+add.f64 %fd2, %fd1, %fd3; st.global.f64 [%rd25], %fd2;'''
+
+
+def kernel(body: str) -> runner.Kernel:
+    return runner.Kernel(LOOP.format(body=body))
+
+
+def run(k: runner.Kernel, x: Any, y: Any, grid: Any, block: Any,
+        n: int | None = None) -> None:
+    k(grid, block, x, numpy.uint64(x.strides[0] % 2 ** 64), y,
+      numpy.uint64(y.strides[0] % 2 ** 64),
+      numpy.int64(len(y) if n is None else n))
+
+
+@pytest.fixture(scope='module')
+def twice() -> runner.Kernel:
+    return kernel(TWICE)
+
+
+def test_it_is_recognised(twice: runner.Kernel) -> None:
+    assert '%fast.i' in twice.kernel.ir
+
+
+@pytest.mark.parametrize('n', [0, 1, 2, 31, 1000, 1025])
+@pytest.mark.parametrize(('grid', 'block'), [
+    (1, 1), (1, 32), (3, 32), (9, 128), (40, 128)])
+def test_any_length_and_grid(twice: runner.Kernel, n: int, grid: int,
+                             block: int) -> None:
+    x, y = numpy.arange(2000.), numpy.zeros(2000)
+    run(twice, x, y, grid, block, n)
+    assert (y[:n] == 2 * x[:n]).all()
+    assert (y[n:] == 0).all()
+
+
+@pytest.mark.parametrize('x_step', [1, 2, -1, 0])
+@pytest.mark.parametrize('y_step', [1, 3, -2])
+def test_strides(twice: runner.Kernel, x_step: int, y_step: int) -> None:
+    memory = numpy.arange(500.)
+    x = numpy.lib.stride_tricks.as_strided(
+        memory[100 if x_step < 0 else 0:], (100,), (8 * x_step,))
+    target = numpy.zeros(300)
+    y = target[::y_step][:100]
+    run(twice, x, y, 2, 32)
+    assert y.tolist() == (2 * x).tolist()
+    assert target.sum() == y.sum()
+
+
+def test_in_place(twice: runner.Kernel) -> None:
+    x = numpy.arange(300.)
+    run(twice, x, x, 3, 64)
+    assert (x == 2 * numpy.arange(300.)).all()
+
+
+def test_negative_length(twice: runner.Kernel) -> None:
+    y = numpy.zeros(10)
+    run(twice, y, y, 1, 32, -5)
+    assert not y.any()
+
+
+@pytest.mark.parametrize(('grid', 'block'), [
+    ((2, 3), 16), ((1, 1, 2), 16), (2, (8, 2)), (2, (8, 2, 3)),
+    ((2, 2, 2), (4, 2, 2))])
+def test_every_thread_runs(grid: Any, block: Any) -> None:
+    """Threads that differ in y or z do the same work once more."""
+    y = numpy.zeros(100)
+    run(kernel(ADD_ONE), y, y, grid, block)
+    times = numpy.prod(runner.size3(grid)[1:] + runner.size3(block)[1:])
+    assert y.tolist() == [times] * 100
+
+
+def test_part_of_the_blocks(twice: runner.Kernel) -> None:
+    x, y = numpy.arange(1000.), numpy.zeros(1000)
+    run(kernel(ADD_ONE), x, y, 5, 32, 100)
+    k = twice
+    params = k._params((x, numpy.uint64(8), y, numpy.uint64(8),
+                        numpy.int64(1000)))
+    launch = runner.Launch((5, 1, 1), (32, 1, 1), 0, 0, 0,
+                           params.ctypes.data)
+    y[:] = 0
+    function = runner.STRAIGHT(k.code.addresses[0])
+    function(launch, runner.Block(), 1, 3)
+    expected = numpy.zeros(1000)
+    for lap in range(0, 1000, 160):
+        expected[lap + 32:lap + 96] = 2 * x[lap + 32:lap + 96]
+    assert (y == expected).all()
+
+
+def test_branch_in_the_body() -> None:
+    k = kernel('''ld.global.f64 %fd1, [%rd23]; mov.f64 %fd2, 0d0;
+        cvt.u32.u64 %r5, %rd9; and.b32 %r6, %r5, 1; setp.eq.s32 %p3, %r6, 0;
+        @%p3 bra EVEN; add.f64 %fd2, %fd1, %fd1; bra BOTH;
+        EVEN: sub.f64 %fd2, %fd2, %fd1;
+        BOTH: st.global.f64 [%rd25], %fd2;'''.replace(
+            '0d0;', '0d0000000000000000;'))
+    x, y = numpy.arange(300.) + 1, numpy.zeros(300)
+    run(k, x, y, 2, 64)
+    odd = numpy.arange(300) % 2
+    assert (y == numpy.where(odd, 2 * x, -x)).all()
+
+
+def test_inner_loop() -> None:
+    k = kernel('''mov.u32 %r5, 0; ld.global.f64 %fd1, [%rd23];
+        INNER: add.f64 %fd1, %fd1, %fd1; add.s32 %r5, %r5, 1;
+        setp.lt.s32 %p3, %r5, 3; @%p3 bra INNER;
+        st.global.f64 [%rd25], %fd1;''')
+    x, y = numpy.arange(100.), numpy.zeros(100)
+    run(k, x, y, 2, 16)
+    assert (y == 8 * x).all()
+    assert '%any.i' in k.kernel.ir and '%fast.i' not in k.kernel.ir
+
+
+def test_body_that_reads_thread_indices() -> None:
+    k = kernel('''mov.u32 %r5, %tid.x; mov.u32 %r6, %ctaid.x;
+        mad.lo.s32 %r7, %r6, 1000, %r5; cvt.rn.f64.s32 %fd1, %r7;
+        st.global.f64 [%rd25], %fd1;''')
+    y = numpy.zeros(100)
+    run(k, y, y, 2, 16)
+    i = numpy.arange(100)
+    assert (y == i // 16 % 2 * 1000 + i % 16).all()
+
+
+def test_trap_in_the_body() -> None:
+    k = kernel('setp.eq.s64 %p3, %rd9, 40; @%p3 trap;' + TWICE)
+    x, y = numpy.arange(100.), numpy.zeros(100)
+    runner.faults.clear()
+    run(k, x, y, 2, 16)
+    assert runner.faults[0][:2] == ('hd_rt_trap', 8)
+    assert y[40] == 0
+
+
+@pytest.mark.parametrize('change', [
+    # A loop that is left early must not go on at its next lap.
+    ('st.global', 'setp.eq.s64 %p3, %rd9, 7; @%p3 bra DONE; st.global'),
+    # A sum over iterations.
+    ('add.f64 %fd2, %fd1, %fd1', 'add.f64 %fd2, %fd2, %fd1'),
+    # Another step than the grid's size.
+    ('mul.lo.s64 %rd13, %rd6, %rd12', 'mul.lo.s64 %rd13, %rd6, %rd6'),
+    # Unsigned comparison.
+    ('setp.lt.s64', 'setp.lt.u64'),
+    # Another bound.
+    ('setp.lt.s64 %p2, %rd9, %rd5', 'setp.lt.s64 %p2, %rd9, %rd4'),
+    # Increments that do not belong to the index.
+    ('%rd15, %rd15, %rd17', '%rd15, %rd15, %rd21'),
+    # Something happens before the loop.
+    ('mov.u32 %r4,', 'st.global.u64 [%rd11], %rd8; mov.u32 %r4,'),
+    # A start that is not the thread's index.
+    ('add.s64 %rd9, %rd7, %rd8', 'sub.s64 %rd9, %rd7, %rd8'),
+])
+def test_other_loops_are_left_alone(change: tuple[str, str]) -> None:
+    text = LOOP.format(body=TWICE)
+    assert change[0] in text
+    text = text.replace(*change)
+    assert '%any.i' not in runner.Kernel(text).kernel.ir
+
+
+def test_early_exit_of_the_loop() -> None:
+    k = kernel('setp.gt.s64 %p3, %rd9, 40; @%p3 bra DONE;' + TWICE)
+    x, y = numpy.arange(100.) + 1, numpy.zeros(100)
+    run(k, x, y, 1, 16)
+    assert (y[:41] == 2 * x[:41]).all() and not y[41:].any()
+
+
+def test_polynomials() -> None:
+    x, y = polynomial.symbol('x'), polynomial.symbol('y')
+    two = polynomial.constant(2)
+    assert (x + y) * (x - y) == x * x - y * y
+    assert (two * x * y + y).coefficient('x') == two * y
+    assert (x * x).coefficient('x') is None
+    assert polynomial.constant(1 << 63) * two == polynomial.constant(0)
+    assert (two * x).halved(1) == x
+    assert (two * x + y).halved(1) is None
