@@ -19,7 +19,7 @@ OVERLAY := PYTHONPATH=install $(PY) -m cupy_overlay
 HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
-.PHONY: help wheel develop demo test lint tree clean
+.PHONY: help wheel develop source-wheel demo test lint tree clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
@@ -34,12 +34,12 @@ $(VENV)/.build-requirements: install/cupy_overlay/__init__.py
 	@$(PY) -m pip install --quiet --requirement $@.txt
 	@touch $@
 
-$(VENV)/.demo-requirements: examples/requirements.txt
+$(VENV)/.demo-requirements: examples/requirements.txt | $(VENV)/.build-requirements
 	@echo 'installing what the examples need'
 	@$(PY) -m pip install --quiet --requirement $<
 	@touch $@
 
-$(VENV)/.test-requirements: tests/requirements.txt
+$(VENV)/.test-requirements: tests/requirements.txt | $(VENV)/.build-requirements
 	@echo 'installing what the tests need'
 	@$(PY) -m pip install --quiet --requirement $<
 	@touch $@
@@ -51,6 +51,11 @@ wheel: $(VENV)/.build-requirements  ## build dist/*.whl and install it in .venv
 
 develop: $(VENV)/.build-requirements  ## bring .venv up to date after a change
 	@$(OVERLAY) develop
+
+# With a CUDA toolkit, or CUPY_INSTALL_USE_STUB=1 to see whether all of it
+# still builds; not installed.
+source-wheel: $(VENV)/.build-requirements  ## build all of CuPy from the edited sources
+	@$(OVERLAY) source-wheel dist
 
 tree: $(VENV)/.build-requirements  ## make the edited source tree
 	@$(OVERLAY) tree
@@ -65,7 +70,7 @@ demo: wheel $(VENV)/.demo-requirements  ## run the example on the host device
 test: wheel lint $(VENV)/.demo-requirements  ## linters and all tests
 	@$(HOST) $(PY) -m pytest -m 'not gpu' $(PYTEST_ARGS)
 
-lint: $(VENV)/.build-requirements $(VENV)/.test-requirements  ## ruff and mypy
+lint: $(VENV)/.test-requirements  ## ruff and mypy
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 

@@ -39,7 +39,8 @@ def build_wheel(
         metadata_directory: str | None = None) -> str:
     """PEP 517: builds the wheel and returns its name."""
     config = _config.read(ROOT, config_settings)
-    return _build.build_wheel(config, Path(wheel_directory)).name
+    with _config.exclusive(config):
+        return _build.build_wheel(config, Path(wheel_directory)).name
 
 
 def build_sdist(

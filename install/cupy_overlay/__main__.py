@@ -17,6 +17,7 @@ from cupy_overlay import _install
 from cupy_overlay import _installed
 from cupy_overlay import _log
 from cupy_overlay import _pins
+from cupy_overlay import _source_wheel
 from cupy_overlay import _tree
 from cupy_overlay import _wheel
 
@@ -32,6 +33,9 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
+    except KeyboardInterrupt:
+        print('stopped; what was built stays', file=sys.stderr)
+        return 130
     except ERRORS as error:
         print(f'error: {error}', file=sys.stderr)
         return 1
@@ -48,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     wheel.add_argument('--install', action='store_true',
                        help='and install it for this Python')
     wheel.set_defaults(run=_wheel_command)
+    source = commands.add_parser(
+        'source-wheel', help='build all of CuPy from the edited sources')
+    source.add_argument('folder', type=Path)
+    source.set_defaults(run=_source_command)
     for name, run, text in [
             ('develop', _develop, 'update the fork installed here'),
             ('tree', _tree_command, 'make the edited source tree'),
@@ -60,22 +68,34 @@ def _parser() -> argparse.ArgumentParser:
 def _wheel_command(options: argparse.Namespace) -> None:
     config = _config.read(ROOT)
     pins = _pins.load(ROOT)
-    path = _build.build_wheel(config, options.folder)
-    if options.install:
-        _install.install(path, pins.base(config.base), pins.fork_version)
+    with _config.exclusive(config):
+        path = _build.build_wheel(config, options.folder)
+        if options.install:
+            _install.install(path, pins.base(config.base), pins.fork_version)
+    _log.step('done', str(path))
+
+
+def _source_command(options: argparse.Namespace) -> None:
+    config = _config.read(ROOT)
+    with _config.exclusive(config):
+        path = _source_wheel.build(config, options.folder)
     _log.step('done', str(path))
 
 
 def _develop(options: argparse.Namespace) -> None:
     config = _config.read(ROOT)
     pins = _pins.load(ROOT)
-    files = _wheel.with_record(_build.wheel_files(config))
-    changed = _install.sync(files, pins.base(config.base), pins.fork_version)
+    with _config.exclusive(config):
+        files = _wheel.with_record(_build.wheel_files(config))
+        changed = _install.sync(files, pins.base(config.base),
+                                pins.fork_version)
     _log.step('done', f'{len(changed)} files updated in {sys.prefix}')
 
 
 def _tree_command(options: argparse.Namespace) -> None:
-    tree = _build.make_tree(_config.read(ROOT), _pins.load(ROOT))
+    config = _config.read(ROOT)
+    with _config.exclusive(config):
+        tree = _build.make_tree(config, _pins.load(ROOT))
     _log.step('done', str(tree.path))
 
 

@@ -77,18 +77,25 @@ def wheel_files(config: _config.Config) -> dict[str, bytes]:
     pins = _pins.load(config.root)
     base = pins.base(config.base)
     tree = make_tree(config, pins)
-    compiled = _compiled(config, pins, base, tree)
+    rebuilt = _tree.affected(tree.files, (*tree.ours, *tree.edited))
+    compiled = compile_parts(config, pins, tree, rebuilt)
     files = _base_files(config, pins, base)
+    return assemble(config, pins, base, tree, files, compiled)
+
+
+def assemble(config: _config.Config, pins: _pins.Pins, base: _pins.Base,
+             tree: Tree, files: Mapping[str, bytes],
+             compiled: Mapping[str, Path]) -> dict[str, bytes]:
+    """Puts what is ours into the files of a base wheel."""
     changed = {name: tree.files[name] for name in tree.edited
                if name in files}
     ours = {name: tree.files[name] for name in tree.ours
             if not name.endswith(_SOURCES)}
-    files.update(changed)
-    files.update(ours)
-    files.update((name, path.read_bytes()) for name, path in compiled.items())
+    built = {name: path.read_bytes() for name, path in compiled.items()}
     licences = {name: (config.root / name).read_bytes()
                 for name in _state.LICENCES}
-    return _wheel.rename(files, pins, base, licences, wheel_tag())
+    return _wheel.rename({**files, **changed, **ours, **built}, pins, base,
+                         licences, wheel_tag())
 
 
 def _base_files(config: _config.Config, pins: _pins.Pins,
@@ -101,20 +108,29 @@ def _base_files(config: _config.Config, pins: _pins.Pins,
     return _wheel.read(path)
 
 
-def _compiled(config: _config.Config, pins: _pins.Pins, base: _pins.Base,
-              tree: Tree) -> dict[str, Path]:
-    """Builds modules and libraries; file names in the wheel, and paths."""
-    include = _headers.find(config, base)
+def compile_parts(config: _config.Config, pins: _pins.Pins, tree: Tree,
+                  rebuilt: list[str]) -> dict[str, Path]:
+    """Builds extension modules and the host device's libraries.
+
+    Args:
+        config: the settings.
+        pins: upstream.toml.
+        tree: the edited tree.
+        rebuilt: names of the modules to take the place of the base's.
+
+    Returns:
+        File names in the wheel, and where the files are.
+    """
+    include = _headers.find(config, pins.base(config.base))
     plan = _host.load(tree.path)
     libraries = _host.build_libraries(config, tree.path, plan, include)
-    names = _tree.affected(tree.files, (*tree.ours, *tree.edited))
-    twice = {target.name for target in plan.modules} & set(names)
+    twice = {target.name for target in plan.modules} & set(rebuilt)
     if twice:
         raise _edits.EditError(
             f'{min(twice)} is built a second time for the host device, '
             'unedited; the edits may not change what it depends on')
     host = _host.extension_modules(config, plan)
-    modules = [*(_compile.Module(name) for name in names), *host]
+    modules = [*(_compile.Module(name) for name in rebuilt), *host]
     built = _compile.build(config, tree.path, modules, include,
                            pins.sdist_sha256)
     suffix = sysconfig.get_config_var('EXT_SUFFIX')

@@ -81,9 +81,14 @@ def _run(tree: Path, job: Path, log: Path) -> None:
             verb, _, what = line.rstrip('\n').partition('\t')
             _log.step(verb, what)
     if process.returncode:
-        text = log.read_text('utf-8', 'replace') if log.is_file() else ''
-        raise CompileError(f'the build failed; all of its output is in {log}, '
-                           'of which:\n' + '\n'.join(_telling(text)))
+        raise CompileError(failure(log))
+
+
+def failure(log: Path) -> str:
+    """What to say of a build that failed, from its log."""
+    text = log.read_text('utf-8', 'replace') if log.is_file() else ''
+    return (f'the build failed; all of its output is in {log}, of which:\n'
+            + '\n'.join(_telling(text)))
 
 
 def _telling(log: str) -> list[str]:

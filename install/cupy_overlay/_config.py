@@ -16,12 +16,16 @@ CUPY_OVERLAY_JOBS           jobs            compilers to run at once
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import fcntl
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from cupy_overlay import _log
 
 DEFAULT_BASE = 'cupy-cuda13x'
 _NAMES = ('base', 'sources', 'from-installed', 'cache', 'build', 'jobs')
@@ -47,6 +51,19 @@ class Config:
     def work(self) -> Path:
         """The folder of this base and this Python, kept between builds."""
         return self.build / f'{self.base}-{python_tag()}'
+
+
+@contextlib.contextmanager
+def exclusive(config: Config) -> Iterator[None]:
+    """Keeps two builds from working in one folder at the same time."""
+    config.build.mkdir(parents=True, exist_ok=True)
+    with (config.build / '.lock').open('w') as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.step('waiting', f'another build is busy in {config.build}')
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
 
 
 def python_tag() -> str:

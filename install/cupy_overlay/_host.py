@@ -73,10 +73,10 @@ def _target(table: dict[str, Any], name: str, tree: Path) -> Target | None:
     patterns = table.get('sources', [])
     found = sorted({path.relative_to(tree).as_posix() for pattern in patterns
                     for path in (tree / HOST).glob(pattern)})
-    if patterns and not found:
-        _log.note(f'{name} is not built: the tree has no {HOST}/'
-                  + ', '.join(patterns))
-        return None
+    for pattern in (*patterns, *table.get('requires', ())):
+        if not list((tree / HOST).glob(pattern)):
+            _log.note(f'{name} is not built: no {HOST}/{pattern}')
+            return None
     return Target(name, tuple(found), tuple(table.get('needs', ())),
                   tuple(table.get('link', ())),
                   f'{HOST}/{table["exports"]}' if 'exports' in table else '')
