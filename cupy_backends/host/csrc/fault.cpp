@@ -1,6 +1,8 @@
 #include "fault.h"
 
 #include <atomic>
+#include <csignal>
+#include <cstdio>
 #include <mutex>
 
 #include "device_printf.h"
@@ -42,6 +44,30 @@ void record_block_fault(const hd_kernel &kernel, const hd_block &block) {
     default:
         record_fault(cudaErrorLaunchFailure,
                      "unspecified launch failure: trap in " + where);
+    }
+}
+
+void record_crash(const hd_kernel &kernel, const Crash &crash) {
+    std::string in_kernel = std::string(" in kernel ") + kernel.name;
+    char address[64] = "";
+    switch (crash.signal) {
+    case SIGILL:
+        record_fault(cudaErrorIllegalInstruction,
+                     "an illegal instruction was encountered" + in_kernel);
+        break;
+    case SIGFPE:
+        record_fault(cudaErrorLaunchFailure,
+                     "unspecified launch failure: arithmetic trap" +
+                         in_kernel);
+        break;
+    default:
+        if (crash.address) {
+            std::snprintf(address, sizeof address, " (address %p)",
+                          crash.address);
+        }
+        record_fault(cudaErrorIllegalAddress,
+                     "an illegal memory access was encountered" + in_kernel +
+                         address);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "guard.h"
 #include "kernel_abi.h"
 
 namespace host {
@@ -15,6 +16,9 @@ void record_fault(int code, const std::string &text);
 /* Records the fault that a block ended with, unless the code that set it
  * did so already. */
 void record_block_fault(const hd_kernel &, const hd_block &);
+
+/* Records that a kernel's code was ended by a signal. */
+void record_crash(const hd_kernel &, const Crash &);
 
 /* A synchronisation point: writes out what kernels printed, returns the
  * recorded fault (0 if none) and forgets it. */

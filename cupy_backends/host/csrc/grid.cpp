@@ -7,6 +7,7 @@
 #include "attributes.h"
 #include "error.h"
 #include "fault.h"
+#include "guard.h"
 #include "launch.h"
 #include "pool.h"
 #include "scheduler.h"
@@ -53,32 +54,56 @@ void run_phases(const Run &run, uint64_t first, uint64_t end,
     }
 }
 
-/* Runs blocks [first, end); an exception must not leave a worker. */
+struct Chunk {
+    Run &run;
+    uint64_t first, end;
+    hd_block *block;
+};
+
+void run_blocks(void *context) {
+    const Chunk &chunk = *static_cast<Chunk *>(context);
+    const Run &run = chunk.run;
+    if (run.kernel.n_phases) {
+        run_phases(run, chunk.first, chunk.end, chunk.block);
+        return;
+    }
+    auto entry = reinterpret_cast<hd_straight_fn>(run.kernel.entry);
+    set_ctaid(run.launch, chunk.first, chunk.block);
+    entry(&run.launch, chunk.block, chunk.first, chunk.end);
+}
+
+/* An exception must not leave a worker. */
+Crash run_guarded_chunk(Chunk *chunk) {
+    const hd_kernel &kernel = chunk->run.kernel;
+    try {
+        chunk->block->shared = scratch().shared(
+            kernel.static_shared + chunk->run.launch.dynamic_shared);
+        return run_guarded(run_blocks, chunk);
+    } catch (const std::bad_alloc &) {
+        record_fault(cudaErrorMemoryAllocation,
+                     std::string("out of memory for the threads of kernel ") +
+                         kernel.name);
+        chunk->run.task.cancelled = true;
+        return {};
+    }
+}
+
+/* Runs blocks [first, end). */
 void run_chunk(void *context, uint64_t first, uint64_t end,
                unsigned worker) {
     Run &run = *static_cast<Run *>(context);
     hd_block block{};
     block.worker = worker;
-    try {
-        block.shared = scratch().shared(run.kernel.static_shared +
-                                        run.launch.dynamic_shared);
-        if (run.kernel.n_phases) {
-            run_phases(run, first, end, &block);
-        } else {
-            auto entry = reinterpret_cast<hd_straight_fn>(run.kernel.entry);
-            set_ctaid(run.launch, first, &block);
-            entry(&run.launch, &block, first, end);
-        }
-    } catch (const std::bad_alloc &) {
-        record_fault(cudaErrorMemoryAllocation,
-                     std::string("out of memory for the threads of kernel ") +
-                         run.kernel.name);
-        run.task.cancelled = true;
-    }
-    if (block.fault) {
+    Chunk chunk{run, first, end, &block};
+    Crash crash = run_guarded_chunk(&chunk);
+    if (crash.signal) {
+        record_crash(run.kernel, crash);
+    } else if (block.fault) {
         record_block_fault(run.kernel, block);
-        run.task.cancelled = true;
+    } else {
+        return;
     }
+    run.task.cancelled = true;
 }
 
 uint64_t chunk_size(uint64_t blocks, float ns_per_block) {

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 from typing import Any
 
+from cupy_backends.host.runtime import abi
 import hostlib
 
 Body = Callable[[hostlib.Launch, hostlib.Block, int, int], None]
@@ -69,11 +70,11 @@ class Translator:
         self.arena = arena
         self.globals = globals_ or {}
         self.log: list[tuple[str, Any]] = []
-        self.table = hostlib.Translator(
-            hostlib.Translator.LOAD(self._load),
-            hostlib.Translator.UNLOAD(self._unload),
-            hostlib.Translator.KERNEL(self._kernel),
-            hostlib.Translator.GLOBAL(self._global))
+        self.table = abi.Translator(
+            abi.LOAD_MODULE(self._load),
+            abi.UNLOAD_MODULE(self._unload),
+            abi.GET_KERNEL(self._kernel),
+            abi.GET_GLOBAL(self._global))
 
     def _load(self, module: int, image: int, size: int) -> int:
         text = ctypes.string_at(image, size)
