@@ -73,10 +73,21 @@ inline Lanes load_predicates(const uint8_t *bytes) {
 #endif
 }
 
+/* The low 8 bits of `bits` as eight bytes of 0 or 1. */
+inline uint64_t spread_bits(uint32_t bits) {
+    // Byte k keeps bit k; adding 127 carries it into bit 7 of its byte.
+    uint64_t kept = ((bits & 0xff) * 0x0101010101010101u) &
+                    0x8040201008040201u;
+    return ((kept + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
+}
+
 /* Stores bit i of `values` as byte i, for the lanes of `which`. */
 inline void store_predicates(uint8_t *bytes, Lanes values, Lanes which) {
     if (which == kAllLanes) {
-        for (uint32_t i = 0; i < 32; ++i) bytes[i] = (values >> i) & 1;
+        for (int i = 0; i < 4; ++i) {
+            uint64_t eight = spread_bits(values >> (8 * i));
+            std::memcpy(bytes + 8 * i, &eight, sizeof eight);
+        }
         return;
     }
     for_each_lane(which, [&](uint32_t i) { bytes[i] = (values >> i) & 1; });

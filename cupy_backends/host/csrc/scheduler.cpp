@@ -267,7 +267,8 @@ void BlockRun::perform_together(uint32_t w, Lanes lanes,
     WarpValues values;
     values.predicate = 0;
     uint8_t *data = frame(w);
-    load_operands(stop, data, lanes, &values);
+    // Whole slots: what stands there for other lanes has no influence.
+    load_operands(stop, data, kAllLanes, &values);
     warp_operation(stop.kind, stop.op, lanes, &values);
     store_results(stop, data, lanes, ~warps_[w].alive, values);
     warps_[w].ready |= lanes;

@@ -12,51 +12,51 @@ namespace {
 
 /* ---- shfl ------------------------------------------------------------- */
 
-struct Source {
-    uint32_t lane;
-    bool in_range;
-};
-
-/* shfl.sync: c[4:0] is the clamp, c[12:8] the segment mask. */
-inline Source shuffle_source(uint32_t op, uint32_t lane, uint32_t b,
-                             uint32_t c) {
-    uint32_t offset = b & 31, clamp = c & 31, segment = c >> 8 & 31;
-    uint32_t max_lane = (lane & segment) | (clamp & ~segment);
-    uint32_t min_lane = lane & segment;
-    int32_t source;
-    switch (op) {
-    case HD_SHFL_UP:
-        source = static_cast<int32_t>(lane) - static_cast<int32_t>(offset);
-        if (source >= static_cast<int32_t>(max_lane)) {
-            return {static_cast<uint32_t>(source), true};
+/* shfl.sync: b[4:0] is the lane operand, c[4:0] the clamp, c[12:8] the
+ * segment mask.  Computes, for all 32 lanes without branches, the source
+ * lane (the lane itself when out of range) and 1 where it is in range. */
+template <uint32_t Op>
+void shuffle_sources(const WarpValues &v, uint32_t *source,
+                     uint32_t *in_range) {
+    for (int32_t lane = 0; lane < 32; ++lane) {
+        int32_t offset = v.b[lane] & 31;
+        int32_t clamp = v.c[lane] & 31, segment = v.c[lane] >> 8 & 31;
+        int32_t max_lane = (lane & segment) | (clamp & ~segment);
+        int32_t from;
+        switch (Op) {
+        case HD_SHFL_UP: from = lane - offset; break;
+        case HD_SHFL_DOWN: from = lane + offset; break;
+        case HD_SHFL_BFLY: from = lane ^ offset; break;
+        default: from = (lane & segment) | (offset & ~segment);
         }
-        return {lane, false};
-    case HD_SHFL_DOWN:
-        source = static_cast<int32_t>(lane + offset);
-        break;
-    case HD_SHFL_BFLY:
-        source = static_cast<int32_t>(lane ^ offset);
-        break;
-    default:
-        source = static_cast<int32_t>(min_lane | (offset & ~segment));
+        bool inside = Op == HD_SHFL_UP ? from >= max_lane : from <= max_lane;
+        source[lane] = static_cast<uint32_t>(inside ? from : lane);
+        in_range[lane] = inside;
     }
-    if (source <= static_cast<int32_t>(max_lane)) {
-        return {static_cast<uint32_t>(source), true};
-    }
-    return {lane, false};
 }
 
 /* A source lane that does not take part gives an undefined value in PTX;
  * here the lane keeps its own. */
+template <uint32_t Op>
+void shuffle_any(Lanes lanes, WarpValues *v) {
+    alignas(16) uint32_t source[32], in_range[32];
+    shuffle_sources<Op>(*v, source, in_range);
+    if (lanes != kAllLanes) {
+        for (uint32_t i = 0; i < 32; ++i) {
+            source[i] = lanes >> source[i] & 1 ? source[i] : i;
+        }
+    }
+    for (uint32_t i = 0; i < 32; ++i) v->out[i] = v->a[source[i]];
+    v->out_predicate = equal_lanes(in_range, 1);
+}
+
 void shuffle_any(uint32_t op, Lanes lanes, WarpValues *v) {
-    Lanes in_range = 0;
-    for_each_lane(lanes, [&](uint32_t lane) {
-        Source s = shuffle_source(op, lane, v->b[lane], v->c[lane]);
-        uint32_t from = lanes >> s.lane & 1 ? s.lane : lane;
-        v->out[lane] = v->a[from];
-        in_range |= static_cast<Lanes>(s.in_range) << lane;
-    });
-    v->out_predicate = in_range;
+    switch (op) {
+    case HD_SHFL_UP: return shuffle_any<HD_SHFL_UP>(lanes, v);
+    case HD_SHFL_DOWN: return shuffle_any<HD_SHFL_DOWN>(lanes, v);
+    case HD_SHFL_BFLY: return shuffle_any<HD_SHFL_BFLY>(lanes, v);
+    default: return shuffle_any<HD_SHFL_IDX>(lanes, v);
+    }
 }
 
 void shift_up(uint32_t n, WarpValues *v) {
@@ -144,26 +144,50 @@ void match(uint32_t op, Lanes lanes, WarpValues *v) {
     }
 }
 
-uint32_t combine(uint32_t op, uint32_t x, uint32_t y) {
-    int32_t sx = static_cast<int32_t>(x), sy = static_cast<int32_t>(y);
+template <typename T, typename F>
+uint32_t fold(const uint32_t *values, Lanes lanes, F combine) {
+    T result = static_cast<T>(values[lowest(lanes)]);
+    if (lanes == kAllLanes) {
+        for (int i = 0; i < 32; ++i) {
+            result = combine(result, static_cast<T>(values[i]));
+        }
+    } else {
+        for_each_lane(lanes, [&](uint32_t i) {
+            result = combine(result, static_cast<T>(values[i]));
+        });
+    }
+    return static_cast<uint32_t>(result);
+}
+
+/* fold() starts with one member's value and meets it again, which changes
+ * nothing for most; for the sum and xor it has to be taken out. */
+uint32_t reduce(uint32_t op, const uint32_t *a, Lanes lanes) {
+    using U = uint32_t;
+    using S = int32_t;
     switch (op) {
-    case HD_REDUX_ADD: return x + y;
-    case HD_REDUX_MIN_U32: return std::min(x, y);
-    case HD_REDUX_MIN_S32: return sx < sy ? x : y;
-    case HD_REDUX_MAX_U32: return std::max(x, y);
-    case HD_REDUX_MAX_S32: return sx > sy ? x : y;
-    case HD_REDUX_AND: return x & y;
-    case HD_REDUX_OR: return x | y;
-    default: return x ^ y;
+    case HD_REDUX_ADD:
+        return fold<U>(a, lanes, [](U x, U y) { return x + y; }) -
+               a[lowest(lanes)];
+    case HD_REDUX_MIN_U32:
+        return fold<U>(a, lanes, [](U x, U y) { return std::min(x, y); });
+    case HD_REDUX_MIN_S32:
+        return fold<S>(a, lanes, [](S x, S y) { return std::min(x, y); });
+    case HD_REDUX_MAX_U32:
+        return fold<U>(a, lanes, [](U x, U y) { return std::max(x, y); });
+    case HD_REDUX_MAX_S32:
+        return fold<S>(a, lanes, [](S x, S y) { return std::max(x, y); });
+    case HD_REDUX_AND:
+        return fold<U>(a, lanes, [](U x, U y) { return x & y; });
+    case HD_REDUX_OR:
+        return fold<U>(a, lanes, [](U x, U y) { return x | y; });
+    default:
+        return fold<U>(a, lanes, [](U x, U y) { return x ^ y; }) ^
+               a[lowest(lanes)];
     }
 }
 
 void redux(uint32_t op, Lanes lanes, WarpValues *v) {
-    uint32_t result = v->a[lowest(lanes)];
-    for_each_lane(lanes & (lanes - 1), [&](uint32_t lane) {
-        result = combine(op, result, v->a[lane]);
-    });
-    std::fill(v->out, v->out + 32, result);
+    std::fill(v->out, v->out + 32, reduce(op, v->a, lanes));
 }
 
 /* ---- operands --------------------------------------------------------- */
@@ -172,7 +196,11 @@ void load_words(const hd_stop &stop, uint32_t imm_bit, int32_t field,
                 const uint8_t *frame, Lanes lanes, uint32_t *out) {
     if (stop.imm & imm_bit) {
         uint32_t value = static_cast<uint32_t>(field);
-        for_each_lane(lanes, [&](uint32_t i) { out[i] = value; });
+        if (lanes == kAllLanes) {
+            std::fill(out, out + 32, value);
+        } else {
+            for_each_lane(lanes, [&](uint32_t i) { out[i] = value; });
+        }
     } else if (field >= 0) {
         store_words(out, reinterpret_cast<const uint32_t *>(frame + field),
                     lanes);
