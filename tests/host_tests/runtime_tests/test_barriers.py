@@ -78,7 +78,8 @@ def test_lanes_of_one_warp_at_two_places_of_a_barrier(lib: Any) -> None:
 
 @pytest.mark.parametrize('op', ['popc', 'and', 'or'])
 @pytest.mark.parametrize('chosen', [
-    frozenset(), frozenset([40]), frozenset(range(70))])
+    frozenset(), frozenset([40]), frozenset(range(0, 70, 2)),
+    frozenset(range(70))])
 def test_barrier_reduction(lib: Any, op: str, chosen: frozenset[int]) -> None:
     results = {}
 
@@ -196,6 +197,15 @@ def test_deadlock_names_kernel_and_lines(lib: Any) -> None:
     assert 'deadlock in kernel generators' in text
     assert '10 threads wait at barrier (PTX line 17)' in text
     assert '22 threads wait at redux.sync (PTX line 42)' in text
+
+
+def test_different_operations_do_not_meet(lib: Any) -> None:
+    def program(t: simt.Thread) -> Steps:
+        yield simt.Wait(t.index % 2)
+    stops = [simt.stop(simt.SHFL, 3, mask=simt.FULL),
+             simt.stop(simt.VOTE, 3, mask=simt.FULL)]
+    status = simt.Kernel(program, stops).run(lib, 32)
+    assert status == hostlib.LAUNCH_TIMEOUT
 
 
 def test_two_barriers_that_wait_for_each_other(lib: Any) -> None:
