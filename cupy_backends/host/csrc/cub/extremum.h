@@ -43,11 +43,24 @@ bool not_above(Complex<T> a, Complex<T> b) {
     return a.re < b.re || (a.re == b.re && a.im <= b.im);
 }
 
+/* Among numbers without NaN, in a form that compilers turn into one
+ * instruction for several of them. */
+template <typename T, bool kLargest>
+struct OrderedExtremum {
+    using Value = T;
+    using Partial = T;
+    static T load(T value) { return value; }
+    static T combine(T a, T b) {
+        return kLargest ? (b > a ? b : a) : (b < a ? b : a);
+    }
+};
+
 /* The left one wins a draw. */
 template <typename T, bool kLargest>
 struct Extremum {
     using Value = T;
     using Partial = typename Comparable<T>::type;
+    using WithoutNaN = OrderedExtremum<T, kLargest>;
 
     static Partial load(T value) { return Comparable<T>::from(value); }
     static T store(Partial partial) { return Comparable<T>::to(partial); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "../common/parallel.h"
@@ -15,11 +16,11 @@ namespace host {
  * the tree, and with it the rounding, is the same for all thread counts. */
 constexpr size_t kReduceChunk = size_t{1} << 16;
 
-/* Up to 128 elements in eight strands, which the processor works on at the
+/* Not too many elements in strands, which the processor works on at the
  * same time.  n >= 1. */
 template <typename Op>
-typename Op::Partial reduce_leaf(const typename Op::Value *x, size_t n) {
-    constexpr size_t kStrands = 8;
+typename Op::Partial reduce_strands(const typename Op::Value *x, size_t n) {
+    constexpr size_t kStrands = 16;
     if (n < kStrands) {
         auto partial = Op::load(x[0]);
         for (size_t i = 1; i < n; ++i) {
@@ -46,11 +47,35 @@ typename Op::Partial reduce_leaf(const typename Op::Value *x, size_t n) {
     return strands[0];
 }
 
+template <typename T>
+bool any_nan(const T *x, size_t n) {
+    using Mask = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    Mask any = 0;
+    for (size_t i = 0; i < n; ++i) any |= x[i] != x[i] ? ~Mask{0} : Mask{0};
+    return any != 0;
+}
+
+template <typename Op, typename = void>
+struct HasWithoutNaN : std::false_type {};
+template <typename Op>
+struct HasWithoutNaN<Op, std::void_t<typename Op::WithoutNaN>>
+    : std::is_floating_point<typename Op::Value> {};
+
+/* n >= 1. */
+template <typename Op>
+typename Op::Partial reduce_leaf(const typename Op::Value *x, size_t n) {
+    if constexpr (HasWithoutNaN<Op>::value) {
+        using Plain = typename Op::WithoutNaN;
+        if (!any_nan(x, n)) return reduce_strands<Plain>(x, n);
+    }
+    return reduce_strands<Op>(x, n);
+}
+
 /* Pairwise: rounding errors grow with the logarithm of n.  n >= 1. */
 template <typename Op>
 typename Op::Partial reduce_pairwise(const typename Op::Value *x, size_t n) {
-    if (n <= 128) return reduce_leaf<Op>(x, n);
-    size_t half = n / 2 / 8 * 8;
+    if (n <= 512) return reduce_leaf<Op>(x, n);
+    size_t half = n / 2 / 16 * 16;
     return Op::combine(reduce_pairwise<Op>(x, half),
                        reduce_pairwise<Op>(x + half, n - half));
 }
