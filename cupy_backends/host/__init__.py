@@ -80,6 +80,8 @@ _translator: object = None
 def _configure_cupy() -> None:
     # Without this, NVRTC makes machine code for a real GPU.
     os.environ['CUPY_COMPILE_WITH_PTX'] = '1'
+    # Precompiled headers: compiling a kernel takes half the time.
+    os.environ.setdefault('CUPY_NVRTC_USE_PCH', '1')
 
 
 def _install_finder() -> None:
