@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / 'install'))
 
+from cupy_overlay import _apply  # noqa: E402
 from cupy_overlay import _edits  # noqa: E402
 from cupy_overlay import _toml  # noqa: E402
 
@@ -67,7 +68,7 @@ def commit(tree: Path, patch: dict[str, Any]) -> list[str]:
         try:
             if not path.exists():
                 raise edit.error('there is no such file')
-            text = _edits.apply(path.read_text('utf-8'), edit, fresh=True)
+            text = _apply.apply(path.read_text('utf-8'), edit, fresh=True)
         except _edits.EditError as error:
             problems.append(str(error))
         else:

@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from cupy_overlay import _apply
 from cupy_overlay import _edits
 
 # The folders of the repository that are laid over the sdist.
@@ -75,7 +76,7 @@ def edited(pristine: Mapping[str, bytes], edits: list[_edits.Edit]) \
     """The upstream files that the edits change, as they are then."""
     texts = {edit.file: pristine[edit.file].decode() for edit in edits
              if edit.file in pristine}
-    changed = _edits.edit_texts(texts, edits, fresh=True)
+    changed = _apply.edit_texts(texts, edits, fresh=True)
     return {file: text.encode() for file, text in changed.items()}
 
 

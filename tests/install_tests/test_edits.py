@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from cupy_overlay import _apply
 from cupy_overlay import _edits
 
 SOURCE = '''\
@@ -72,71 +73,71 @@ def _body(text, start='x = helper', stop='return y'):
 ])
 def test_action(action, expected):
     edit = _method(statement='helper', action=action, text='NEW')
-    assert _body(_edits.apply(SOURCE, edit))[:4] == expected
+    assert _body(_apply.apply(SOURCE, edit))[:4] == expected
 
 
 def test_remove_takes_all_clauses():
     edit = _method(statement=['if', 'other'], action='remove')
-    assert _body(_edits.apply(SOURCE, edit)) == [
+    assert _body(_apply.apply(SOURCE, edit)) == [
         '# first step', 'x = helper(a)', 'return y']
 
 
 def test_text_is_indented_like_the_body():
     edit = _method(statement='helper', action='insert_after',
                    text='\n    if a:\n        b = 1\n')
-    assert '        if a:\n            b = 1\n' in _edits.apply(SOURCE, edit)
+    assert '        if a:\n            b = 1\n' in _apply.apply(SOURCE, edit)
 
 
 def test_inside_names_a_nested_block():
     edit = _method(inside='if x', statement='y = 1', action='insert_before',
                    text='NEW')
-    assert '        else:\n            NEW\n' in _edits.apply(SOURCE, edit)
+    assert '        else:\n            NEW\n' in _apply.apply(SOURCE, edit)
 
 
 def test_prepend_goes_behind_the_docstring():
     edit = _edit(scope='Holder', action='prepend_to_scope', text='NEW')
-    assert 'alpha."""\n    NEW\n' in _edits.apply(SOURCE, edit)
+    assert 'alpha."""\n    NEW\n' in _apply.apply(SOURCE, edit)
 
 
 def test_prepend_to_module_goes_behind_future_imports():
     edit = _edit(action='prepend_to_scope', text='NEW')
-    assert 'annotations\nNEW\n' in _edits.apply(SOURCE, edit)
+    assert 'annotations\nNEW\n' in _apply.apply(SOURCE, edit)
 
 
 def test_append_to_scope_separates_definitions():
     edit = _edit(scope='Holder', action='append_to_scope',
                  text='def new(self):\n    pass')
     assert ('        return 0\n\n    def new(self):\n        pass\n\n\ntry:'
-            in _edits.apply(SOURCE, edit))
+            in _apply.apply(SOURCE, edit))
 
 
 def test_append_to_empty_module():
     edit = _edit(action='append_to_scope', text='NEW')
-    assert _edits.apply('', edit).strip() == 'NEW'
+    assert _apply.apply('', edit).strip() == 'NEW'
 
 
 def test_definition_below_try_is_found():
     edit = _edit(scope='late', statement='pass', action='replace',
                  text='return 1')
-    assert '        return 1\n' in _edits.apply(SOURCE, edit)
+    assert '        return 1\n' in _apply.apply(SOURCE, edit)
 
 
 def test_add_to_list():
     edit = _edit(statement='_files', action='add_to_list',
                  neighbour="'alpha'", text="'new'")
-    assert "    'alpha',\n    'new',\n" in _edits.apply(SOURCE, edit)
+    assert "    'alpha',\n    'new',\n" in _apply.apply(SOURCE, edit)
 
 
 def test_add_to_list_keeps_the_comment():
     edit = _edit(statement='_files', action='add_to_list',
                  neighbour="'beta'", text="'new'")
-    assert "'beta',  # last\n    'new',\n]" in _edits.apply(SOURCE, edit)
+    assert "'beta',  # last\n    'new',\n]" in _apply.apply(SOURCE, edit)
 
 
 def test_add_to_list_on_one_line():
     edit = _edit(statement='names', action='add_to_list',
                  neighbour="'a'", text="'new'")
-    result = _edits.apply("names = ['a', 'b']\n", edit)
+    result = _apply.apply("names = ['a', 'b']\n", edit)
     assert result == "names = ['a', 'new', 'b']\n"
 
 
@@ -154,7 +155,7 @@ def test_missing_anchor_names_edit_and_file(fields):
     if fields['action'] == 'add_to_list':
         fields['scope'] = ''
     with pytest.raises(_edits.EditError) as caught:
-        _edits.apply(SOURCE, _edit(**fields))
+        _apply.apply(SOURCE, _edit(**fields))
     assert "'the-edit' of m.pyx" in str(caught.value)
     assert 'no ' in str(caught.value)
 
@@ -163,14 +164,14 @@ def test_doubled_anchor_names_edit_file_and_lines():
     edit = _method(statement='y', action='insert_after', text='NEW')
     with pytest.raises(_edits.EditError, match=r"'the-edit' of m\.pyx: 2 "
                        r'statement .* \(lines 17, 21\)'):
-        _edits.apply(SOURCE, edit)
+        _apply.apply(SOURCE, edit)
 
 
 def test_doubled_scope_is_refused():
     text = SOURCE + '\n\ndef late():\n    pass\n'
     edit = _edit(scope='late', action='append_to_scope', text='NEW')
     with pytest.raises(_edits.EditError, match="2 definition of 'late'"):
-        _edits.apply(text, edit)
+        _apply.apply(text, edit)
 
 
 @pytest.mark.parametrize('action', [
@@ -180,17 +181,17 @@ def test_second_application_changes_nothing(action):
     statement = () if action.endswith('scope') else 'helper'
     edit = _method(statement=statement, action=action,
                    text='x = ask_first(helper, a)')
-    once = _edits.apply(SOURCE, edit)
+    once = _apply.apply(SOURCE, edit)
     assert once != SOURCE
-    assert _edits.apply(once, edit) == once
+    assert _apply.apply(once, edit) == once
 
 
 def test_own_text_in_upstream_is_an_error_when_fresh():
     edit = _method(statement='helper', action='insert_after',
                    text='x = ask_first(helper, a)')
-    once = _edits.apply(SOURCE, edit)
+    once = _apply.apply(SOURCE, edit)
     with pytest.raises(_edits.EditError, match='in the file already'):
-        _edits.apply(once, edit, fresh=True)
+        _apply.apply(once, edit, fresh=True)
 
 
 @pytest.mark.parametrize('change, message', [
@@ -216,23 +217,23 @@ def test_tree_is_left_alone_when_one_edit_fails(tmp_path):
     good = _method(statement='helper', action='remove')
     bad = dataclasses.replace(good, name='bad', statement=('gone',))
     with pytest.raises(_edits.EditError, match='bad'):
-        _edits.apply_all(tmp_path, [good, bad])
+        _apply.apply_all(tmp_path, [good, bad])
     assert (tmp_path / 'm.pyx').read_text() == SOURCE
 
 
 def test_removal_is_idempotent_in_a_tree(tmp_path):
     (tmp_path / 'm.pyx').write_text(SOURCE)
     edit = _method(statement='helper', action='remove')
-    assert _edits.apply_all(tmp_path, [edit]) == ['m.pyx']
+    assert _apply.apply_all(tmp_path, [edit]) == ['m.pyx']
     once = (tmp_path / 'm.pyx').read_text()
-    assert _edits.apply_all(tmp_path, [edit]) == []
+    assert _apply.apply_all(tmp_path, [edit]) == []
     assert (tmp_path / 'm.pyx').read_text() == once
 
 
 def test_edit_of_absent_file(tmp_path):
     edit = _method(statement='helper', action='remove')
     with pytest.raises(_edits.EditError, match='m.pyx: no such file'):
-        _edits.apply_all(tmp_path, [edit])
+        _apply.apply_all(tmp_path, [edit])
 
 
 def _series(folder, listed, **files):

@@ -20,6 +20,8 @@ GENERIC = re.compile(r'''
     | with\s(pytest\.raises|numpy\.errstate|warnings\.catch)
     | (cudaError_t|CUresult|curandStatus_t)\s\w+\(
     | (void|size_t)\s(cub|thrust)_\w+\(
+    | typedef\sstruct\sCU\w+\s\*
+    | \w+\s=\simportlib\.util\.\w+\(\w+\)
     | return\sstd::numeric_limits<\w+>::\w+\(\);
     | [\W_]*$
 ''', re.VERBOSE)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from cupy_overlay import _apply
 from cupy_overlay import _edits
 from cupy_overlay import _host
 from cupy_overlay import _toml
@@ -33,10 +34,10 @@ def test_edits_are_idempotent(pristine, edits, tmp_path):
         path = tmp_path / edit.file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pristine[edit.file])
-    first = _edits.apply_all(tmp_path, edits)
+    first = _apply.apply_all(tmp_path, edits)
     after = {name: (tmp_path / name).read_bytes() for name in first}
     assert first
-    assert _edits.apply_all(tmp_path, edits) == []
+    assert _apply.apply_all(tmp_path, edits) == []
     assert {name: (tmp_path / name).read_bytes() for name in first} == after
 
 
