@@ -49,6 +49,8 @@ inline double beta_sample(Draws &draws, double a, double b) {
     }
     double x = log_gamma_sample(draws, a);
     double y = log_gamma_sample(draws, b);
+    // So small that even the logarithms overflow: nearly always 0 or 1.
+    if (std::isinf(x) && std::isinf(y)) return draws.uniform() < a / (a + b);
     return 1 / (1 + std::exp(y - x));  // gamma(a) / (gamma(a) + gamma(b))
 }
 
