@@ -50,7 +50,7 @@ void run_phases(const Run &run, uint64_t first, uint64_t end,
                 hd_block *block) {
     for (uint64_t index = first; index < end && !block->fault; ++index) {
         set_ctaid(run.launch, index, block);
-        run_block(run.kernel, run.launch, block);
+        run_block(run.kernel, run.launch, block, run.task.cancelled);
     }
 }
 

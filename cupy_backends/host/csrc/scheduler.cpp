@@ -44,7 +44,7 @@ struct Barrier {
 class BlockRun {
 public:
     BlockRun(const hd_kernel &kernel, const hd_launch &launch,
-             hd_block *block);
+             hd_block *block, const std::atomic<bool> &cancelled);
     void run();
 
 private:
@@ -86,6 +86,8 @@ private:
     const hd_kernel &kernel_;
     const hd_launch &launch_;
     hd_block *block_;
+    const std::atomic<bool> &cancelled_;
+    bool waits_outside_ = false;  // for another block
     uint32_t n_warps_, alive_threads_;
     uint8_t *frames_;
     Warp *warps_;
@@ -95,8 +97,9 @@ private:
 };
 
 BlockRun::BlockRun(const hd_kernel &kernel, const hd_launch &launch,
-                   hd_block *block)
-    : kernel_(kernel), launch_(launch), block_(block) {
+                   hd_block *block, const std::atomic<bool> &cancelled)
+    : kernel_(kernel), launch_(launch), block_(block),
+      cancelled_(cancelled) {
     alive_threads_ = launch.block[0] * launch.block[1] * launch.block[2];
     n_warps_ = (alive_threads_ + 31) / 32;
     frames_ = scratch().frames(size_t{n_warps_} * kernel.frame_bytes);
@@ -118,6 +121,7 @@ void BlockRun::run() {
         if (block_->fault) return;
         progress |= release_complete();
         progress |= wake_yielded();
+        if (waits_outside_ && cancelled_) return;
         if (!progress && alive_threads_) return report_deadlock();
     }
 }
@@ -188,7 +192,8 @@ bool BlockRun::wake_yielded() {
         warp.ready |= warp.yielded;
         warp.yielded = 0;
     }
-    if (any && !others) sched_yield();
+    waits_outside_ = any && !others;
+    if (waits_outside_) sched_yield();
     return any;
 }
 
@@ -415,8 +420,8 @@ void BlockRun::report_deadlock() {
 }  // namespace
 
 void run_block(const hd_kernel &kernel, const hd_launch &launch,
-               hd_block *block) {
-    BlockRun(kernel, launch, block).run();
+               hd_block *block, const std::atomic<bool> &cancelled) {
+    BlockRun(kernel, launch, block, cancelled).run();
 }
 
 }  // namespace host

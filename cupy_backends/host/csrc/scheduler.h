@@ -3,8 +3,10 @@
 #ifndef CUPY_HOST_SCHEDULER_H_
 #define CUPY_HOST_SCHEDULER_H_
 
+#include <atomic>
 #include <cstddef>
 
+#include <atomic>
 #include <cstddef>
 
 #include "kernel_abi.h"
@@ -32,8 +34,11 @@ private:
 Scratch &scratch();
 
 /* Runs the block that block->ctaid names to its end.  On a fault
- * block->fault is set (a deadlock is recorded with its details). */
-void run_block(const hd_kernel &, const hd_launch &, hd_block *);
+ * block->fault is set (a deadlock is recorded with its details).  A block
+ * that waits for others gives up when `cancelled` says that one of them
+ * failed. */
+void run_block(const hd_kernel &, const hd_launch &, hd_block *,
+               const std::atomic<bool> &cancelled);
 
 }  // namespace host
 

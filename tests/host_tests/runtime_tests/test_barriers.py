@@ -224,3 +224,21 @@ def test_a_fault_ends_the_block(lib: Any) -> None:
     with pytest.raises(ZeroDivisionError):
         kernel.run(lib, 64)
     assert len(kernel.errors) == 1  # nobody ran after the fault
+
+
+def test_blocks_that_wait_for_a_failed_one_give_up(lib: Any) -> None:
+    started: set[int] = set()
+
+    def program(t: simt.Thread) -> Steps:
+        started.add(t.ctaid)
+        while t.ctaid or len(started) < 2:
+            yield simt.Wait(0)
+        raise ZeroDivisionError
+    before = lib.hd_get_num_threads()
+    lib.hd_set_num_threads(2)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            simt.Kernel(program, [simt.stop(simt.YIELD)]).run(
+                lib, 1024, grid=4)
+    finally:
+        lib.hd_set_num_threads(before)
