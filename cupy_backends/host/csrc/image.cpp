@@ -36,7 +36,9 @@ int check_ptx_image(const void *image) {
                     "device: compile to PTX instead (NVRTC option "
                     "-arch=compute_80)", magic.what);
     }
-    return 0;
+    if (std::strstr(static_cast<const char *>(image), ".version")) return 0;
+    return fail(CUDA_ERROR_INVALID_IMAGE,
+                "the module image is not PTX: it has no .version directive");
 }
 
 int read_file(const char *path, std::string *out) {

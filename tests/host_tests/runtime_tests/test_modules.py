@@ -50,7 +50,8 @@ def test_handles_of_an_unloaded_module(lib: Any) -> None:
 def test_errors_of_the_translator_are_handed_on(lib: Any) -> None:
     with translators.translator(lib, {}):
         module = ctypes.c_void_p()
-        status = lib.cuModuleLoadData(ctypes.byref(module), b'bad')
+        status = lib.cuModuleLoadData(
+            ctypes.byref(module), b'.version 8.0\n\nnonsense')
         assert status == 218
         assert hostlib.error_text(lib, status) == 'PTX line 3: nonsense'
 

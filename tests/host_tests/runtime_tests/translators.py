@@ -79,7 +79,7 @@ class Translator:
     def _load(self, module: int, image: int, size: int) -> int:
         text = ctypes.string_at(image, size)
         self.log.append(('load', text))
-        if text.startswith(b'bad'):
+        if b'nonsense' in text:
             self.lib.hd_set_error(218, b'PTX line 3: nonsense')
             return 218
         self.lib.hd_module_set_globals(module, len(self.arena), self.arena)
