@@ -111,16 +111,23 @@ def _start(ufunc, method, names, n_inputs, args, kwargs):
         raise ValueError(
             f'{method} only supported for functions returning a single value')
     given = _bind(method, names, args, kwargs, required=n_inputs)
-    outs = ()
-    if 'out' in given:
-        if 'out' not in kwargs and given['out'] is Ellipsis:
-            raise TypeError(
-                'out=... is only allowed as a keyword argument.')
-        outs = _ufunc_override.single_out(given.pop('out'))
+    outs = _output(given, by_keyword='out' in kwargs)
     inputs = tuple(given[name] for name in names[:n_inputs])
     rest = {k: v for k, v in given.items() if k not in names[:n_inputs]}
+    if not outs:
+        rest.pop('out', None)
     result = _ask(ufunc, method, inputs, outs, rest)
     return given, outs[0] if outs else None, result
+
+
+def _output(given, by_keyword):
+    out = given.get('out')
+    if by_keyword:
+        return _ufunc_override.single_out(out)
+    if out is Ellipsis:
+        raise TypeError('out=... is only allowed as a keyword argument.')
+    # A tuple by position is not unpacked.
+    return () if out is None else (out,)
 
 
 def _bind(method, names, args, kwargs, required):
@@ -129,15 +136,17 @@ def _bind(method, names, args, kwargs, required):
         raise TypeError(
             f'{method}() takes from {required} to {len(names)} positional '
             f'arguments but {len(args)} were given')
-    given = {}
-    for i, (name, value) in enumerate(zip(names, args)):
+    positional = dict(zip(names, args))
+    for i, name in enumerate(positional):
         if name in kwargs:
             raise TypeError(f'argument for {method}() given by name '
                             f'({name!r}) and position (position {i})')
-        if name != 'initial' or value is not numpy._NoValue:
-            given[name] = value
+    if positional.get('initial') is numpy._NoValue:
+        del positional['initial']
     _refuse(method, kwargs, [k for k in kwargs if k not in names])
-    given.update(kwargs)
+    # The order in which an override sees them is NumPy's.
+    out = {k: v for k, v in positional.items() if k == 'out'}
+    given = kwargs | out | positional
     for i, name in enumerate(names[:required]):
         if name not in given:
             raise TypeError(f'{method}() missing required argument '

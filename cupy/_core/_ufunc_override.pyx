@@ -231,14 +231,16 @@ cdef _check_names(func, dict kwargs, frozenset allowed):
                             f'argument {name!r}')
 
 
-cdef _rename_keywords(dict kwargs):
-    """Gives the keywords the names that NumPy uses."""
+cdef _rename_where(dict kwargs):
     if kwargs.get('_where', _MISSING) is not _MISSING:
         if 'where' in kwargs:
             raise TypeError("cannot specify both 'where' and '_where'")
         where = kwargs.pop('_where')
         if where is not None:
             kwargs['where'] = where
+
+
+cdef _rename_sig(dict kwargs):
     if 'sig' in kwargs:
         if 'signature' in kwargs:
             raise TypeError("cannot specify both 'sig' and 'signature'")
@@ -383,11 +385,15 @@ def overridable_fused(call):
 cdef _dispatch(func, counterpart, method, tuple args, dict kwargs,
                frozenset names):
     _check_names(func, kwargs, names)
-    outs = normalize_out(func.nin, func.nout, args, kwargs.copy())
     kwargs = kwargs.copy()
-    if not outs:
+    _rename_where(kwargs)
+    outs = normalize_out(func.nin, func.nout, args, kwargs.copy())
+    # The order of the keywords is NumPy's.
+    if outs:
+        kwargs['out'] = outs
+    else:
         kwargs.pop('out', None)
-    _rename_keywords(kwargs)
+    _rename_sig(kwargs)
     return ask(func, counterpart, method, args[:func.nin], outs, kwargs)
 
 
@@ -436,6 +442,7 @@ cdef _Override _next(list pending):
     """Returns the first entry that no entry of a subtype follows."""
     cdef _Override one, other
     cdef Py_ssize_t i
+    cdef object t  # else isinstance() would not ask __instancecheck__
     for i, one in enumerate(pending):
         t = type(one.operand)
         for other in pending[i + 1:]:
@@ -471,10 +478,12 @@ def _all_declined(func, method, inputs, outs, kwargs):
 def _describe(x):
     # The repr of a device array copies it to the host and synchronizes,
     # which would also end a graph capture.
-    if type(x) is tuple:
-        inner = ', '.join([_describe(v) for v in x])
-        return f'({inner},)' if len(x) == 1 else f'({inner})'
     t = type(x)
+    if t.__repr__ is tuple.__repr__ or t.__repr__ is list.__repr__:
+        inner = ', '.join([_describe(v) for v in x])
+        if isinstance(x, list):
+            return f'[{inner}]'
+        return f'({inner},)' if len(x) == 1 else f'({inner})'
     if (issubclass(t, <object>_ndarray_type)
             or hasattr(t, '__cuda_array_interface__')):
         shape = getattr(x, 'shape', None)

@@ -159,6 +159,35 @@ def test_error_text_as_numpy(cls):
     assert str(actual.value) == str(expected.value)
 
 
+def test_subclass_by_instancecheck_goes_first():
+    class Meta(type):
+        def __instancecheck__(cls, x):
+            return isinstance(x, Recorder)
+
+    class Claims(Declines, metaclass=Meta):
+        pass
+
+    for xp in numpy, cupy:
+        x = Claims()
+        assert xp.add(x, a)[0] is a
+        assert not x.log
+
+
+def test_error_text_with_array_in_a_list():
+    # Without device, the text of the array itself could not be made.
+    memory = cupy.cuda.MemoryPointer(
+        cupy.cuda.UnownedMemory(4096, 1024, None, 0), 0)
+    x = cupy.ndarray((3,), 'f8', memptr=memory)
+    with pytest.raises(TypeError, match=r'\[<ndarray shape=\(3,\) dtype='):
+        cupy.add(Declines(), [x])
+
+
+def test_order_of_keywords_as_numpy():
+    for kwargs in {'sig': 's', 'where': 1}, {'where': 1, 'order': 2}:
+        assert (list(cupy.add(a, 1, o, **kwargs)[4])
+                == list(numpy.add(a, 1, o, **kwargs)[4]))
+
+
 def test_exception_propagates():
     class Fails:
         def __array_ufunc__(self, *args, **kwargs):

@@ -42,6 +42,9 @@ CALLS = {
     'reduce empty out': lambda xp: xp.add.reduce(a, out=(None,)),
     'reduce ellipsis': lambda xp: xp.add.reduce(a, out=...),
     'reduce positional ellipsis': lambda xp: xp.add.reduce(a, 0, None, ...),
+    'reduce positional tuple': lambda xp: xp.add.reduce(a, 0, None, ('o',)),
+    'reduce empty positional tuple': lambda xp: xp.add.reduce(
+        a, 0, None, (None,)),
     'reduce out is asked': lambda xp: xp.add.reduce([1], out=a),
     'reduce where is asked': lambda xp: xp.add.reduce([1], where=a),
     'reduce empty tuple': lambda xp: xp.add.reduce(a, out=()),
@@ -93,6 +96,14 @@ def test_same_as_numpy(name):
     assert trace(lambda: CALLS[name](cupy)) == expected
 
 
+@pytest.mark.parametrize('call', [
+    lambda xp: xp.add.reduce(a, 0, out='o', keepdims=True),
+    lambda xp: xp.add.reduce(a, 0, 'd', 'o', keepdims=True),
+    lambda xp: xp.add.reduceat(a, [0], 1, 'd', 'o')])
+def test_order_of_keywords_as_numpy(call):
+    assert list(call(cupy)[4]) == list(call(numpy)[4])
+
+
 def test_at_keywords_are_inputs():
     assert cupy.add.at(a, b=1, indices=[0])[3] == (a, [0], 1)
 
@@ -140,7 +151,7 @@ class TestNative:
 
     def test_reduce_out(self):
         out = cupy.empty(3)
-        assert cupy.add.reduce(cupy.ones((2, 3)), 0, None, (out,)) is out
+        assert cupy.add.reduce(cupy.ones((2, 3)), out=(out,)) is out
         cupy.testing.assert_array_equal(out, [2, 2, 2])
 
     def test_accumulate(self):
