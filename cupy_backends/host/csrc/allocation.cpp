@@ -157,14 +157,6 @@ bool find_allocation(const void *pointer, Allocation *out) {
     return true;
 }
 
-void forget_pool(const void *pool) {
-    Registry &r = registry();
-    std::unique_lock<std::shared_mutex> lock(r.mutex);
-    for (auto &item : r.ranges) {
-        if (item.second.pool == pool) item.second.pool = nullptr;
-    }
-}
-
 int check_range(const char *function, const void *pointer, size_t size) {
     if (size == 0) return 0;
     if (!pointer) {

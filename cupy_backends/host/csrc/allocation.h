@@ -39,9 +39,6 @@ int unregister_range(void *pointer);
 /* Finds the allocation that holds the address. */
 bool find_allocation(const void *pointer, Allocation *out);
 
-/* Gives every allocation of `pool` to nobody: the pool is going away. */
-void forget_pool(const void *pool);
-
 /* Fails if [pointer, pointer + size) starts in a known allocation and does
  * not end in it, or if pointer is NULL and size is not zero. */
 int check_range(const char *function, const void *pointer, size_t size);

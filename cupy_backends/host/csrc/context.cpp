@@ -7,6 +7,7 @@
 #include "error.h"
 #include "fault.h"
 #include "handles.h"
+#include "mempool.h"
 
 namespace host {
 namespace {
@@ -28,11 +29,9 @@ CUcontext primary() {
     return context;
 }
 
-/* Bottom first.  CUDA starts with an empty stack and makes the primary
- * context current at the first runtime call; here it is so from the start.
- */
+/* Bottom first; empty at the start of a thread. */
 std::vector<CUcontext> &stack() {
-    static thread_local std::vector<CUcontext> current{primary()};
+    static thread_local std::vector<CUcontext> current;
     return current;
 }
 
@@ -101,6 +100,10 @@ int release_primary(CUdevice device) {
 }
 
 }  // namespace
+
+void use_primary_context() {
+    if (stack().empty()) stack().push_back(primary());
+}
 
 CUcontext current_context() {
     return stack().empty() ? nullptr : stack().back();
@@ -194,7 +197,10 @@ CUresult cuCtxGetApiVersion(CUcontext, unsigned *version) {
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSynchronize(void) { return cu(host::synchronize()); }
+CUresult cuCtxSynchronize(void) {
+    host::trim_pools();
+    return cu(host::synchronize());
+}
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     return cu(cudaDeviceGetStreamPriorityRange(least, greatest));

@@ -6,7 +6,10 @@
 
 namespace host {
 
-/* The calling thread's context; the primary one until it chose another. */
+/* What calls of the runtime API do when the thread has no context yet. */
+void use_primary_context();
+
+/* The calling thread's context, NULL if it has none. */
 CUcontext current_context();
 
 }  // namespace host

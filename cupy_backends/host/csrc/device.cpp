@@ -8,6 +8,7 @@
 #include "attributes.h"
 #include "error.h"
 #include "fault.h"
+#include "mempool.h"
 #include "version.h"
 
 using host::check_device;
@@ -102,7 +103,10 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id) {
     return rt(find_bus_id(device, id));
 }
 
-cudaError_t cudaDeviceSynchronize(void) { return rt(host::synchronize()); }
+cudaError_t cudaDeviceSynchronize(void) {
+    host::trim_pools();
+    return rt(host::synchronize());
+}
 
 cudaError_t cudaDeviceCanAccessPeer(int *result, int device, int peer) {
     return rt(can_access_peer(result, device, peer));

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bridge_abi.h"
+#include "context.h"
 #include "error_names.h"
 
 namespace host {
@@ -81,6 +82,7 @@ int runtime_unsupported(const char *function) {
 }
 
 cudaError_t rt(int status) {
+    use_primary_context();
     if (status) last_runtime_error = status;
     return static_cast<cudaError_t>(status);
 }

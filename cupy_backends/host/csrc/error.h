@@ -35,8 +35,8 @@ int unsupported(const char *function);
 /* The same for a function of the runtime API. */
 int runtime_unsupported(const char *function);
 
-/* Turns a status into a runtime API result and remembers it for
- * cudaGetLastError. */
+/* Turns a status into a runtime API result: remembers it for
+ * cudaGetLastError, and gives the thread a context if it has none. */
 cudaError_t rt(int status);
 
 inline CUresult cu(int status) { return static_cast<CUresult>(status); }

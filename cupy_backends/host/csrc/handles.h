@@ -39,6 +39,13 @@ public:
         return 0;
     }
 
+    /* Calls f(object) for each; f must not use this container. */
+    template <typename F>
+    void for_each(F f) const {
+        std::shared_lock<std::shared_mutex> lock(mutex_);
+        for (auto &item : live_) f(item.second.get());
+    }
+
     int destroy(const void *handle) {
         std::unique_ptr<T> object;  // destroyed after the lock is released
         std::unique_lock<std::shared_mutex> lock(mutex_);

@@ -26,6 +26,10 @@ constexpr Magic kMagics[] = {
 
 int check_ptx_image(const void *image) {
     if (!image) return fail(CUDA_ERROR_INVALID_VALUE, "NULL module image");
+    if (!*static_cast<const char *>(image)) {
+        return fail(CUDA_ERROR_INVALID_IMAGE,
+                    "device kernel image is invalid: it is empty");
+    }
     // A text can be shorter than four bytes, so not more than its end.
     uint32_t head = 0;
     std::memcpy(&head, image, strnlen(static_cast<const char *>(image), 4));

@@ -187,9 +187,7 @@ uint64_t hd_rt_globaltimer(void); /* nanoseconds since the epoch */
 void hd_rt_nanosleep(uint32_t nanoseconds);
 
 /* Besides these the library exports what LLVM may call for half precision
- * and 128-bit integers where the CPU or the process has none:
- * __truncdfhf2, __truncsfhf2, __extendhfsf2, __udivti3, __umodti3,
- * __divti3, __modti3. */
+ * where the CPU has none: __truncdfhf2, __truncsfhf2, __extendhfsf2. */
 
 #ifdef __cplusplus
 }

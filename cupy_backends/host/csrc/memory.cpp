@@ -125,9 +125,45 @@ int check_managed(const char *function, const void *pointer, size_t size) {
     return host::check_range(function, pointer, size);
 }
 
-int prefetch(const void *pointer, size_t size, cudaStream_t stream) {
+#if CUDART_VERSION >= 13000
+int check_place(const cudaMemLocation &place) {
+    if (place.type == cudaMemLocationTypeDevice) {
+        return check_device(place.id);
+    }
+    if (place.type != cudaMemLocationTypeInvalid) return 0;  // of the host
+    return host::fail(cudaErrorInvalidValue,
+                      "invalid argument: memory location of type %d",
+                      static_cast<int>(place.type));
+}
+#else
+int check_place(int device) {
+    return device == cudaCpuDeviceId ? 0 : check_device(device);
+}
+#endif
+
+template <typename Place>
+int prefetch(const void *pointer, size_t size, Place place,
+             cudaStream_t stream) {
     if (int status = host::check_stream(stream)) return status;
+    if (int status = check_place(place)) return status;
     return check_managed("cudaMemPrefetchAsync", pointer, size);
+}
+
+template <typename Place>
+int advise(const void *pointer, size_t size, cudaMemoryAdvise advice,
+           Place place) {
+    if (advice < cudaMemAdviseSetReadMostly ||
+        advice > cudaMemAdviseUnsetAccessedBy) {
+        return host::fail(cudaErrorInvalidValue,
+                          "invalid argument: unknown advice %d",
+                          static_cast<int>(advice));
+    }
+    // Read-mostly is about no place in particular.
+    bool placed = advice > cudaMemAdviseUnsetReadMostly;
+    if (placed) {
+        if (int status = check_place(place)) return status;
+    }
+    return check_managed("cudaMemAdvise", pointer, size);
 }
 
 int copy_async(const char *function, void *dst, const void *src, size_t size,
@@ -221,7 +257,7 @@ cudaError_t cudaHostGetFlags(unsigned *flags, void *pointer) {
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     *free = host::free_bytes();
     *total = host::total_bytes();
-    return cudaSuccess;
+    return rt(0);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
@@ -299,24 +335,24 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value,
 
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size,
-                                 cudaMemLocation, unsigned,
+                                 cudaMemLocation place, unsigned /*flags*/,
                                  cudaStream_t stream) {
-    return rt(prefetch(pointer, size, stream));
+    return rt(prefetch(pointer, size, place, stream));
 }
 
 cudaError_t cudaMemAdvise(const void *pointer, size_t size,
-                          cudaMemoryAdvise, cudaMemLocation) {
-    return rt(check_managed("cudaMemAdvise", pointer, size));
+                          cudaMemoryAdvise advice, cudaMemLocation place) {
+    return rt(advise(pointer, size, advice, place));
 }
 #else
-cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int,
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int place,
                                  cudaStream_t stream) {
-    return rt(prefetch(pointer, size, stream));
+    return rt(prefetch(pointer, size, place, stream));
 }
 
 cudaError_t cudaMemAdvise(const void *pointer, size_t size,
-                          cudaMemoryAdvise, int) {
-    return rt(check_managed("cudaMemAdvise", pointer, size));
+                          cudaMemoryAdvise advice, int place) {
+    return rt(advise(pointer, size, advice, place));
 }
 #endif
 

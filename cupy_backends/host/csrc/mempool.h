@@ -1,4 +1,4 @@
-/* Memory that came from a memory pool goes back to it. */
+/* Memory pools, as other parts of the library see them. */
 #ifndef CUPY_HOST_MEMPOOL_H_
 #define CUPY_HOST_MEMPOOL_H_
 
@@ -6,6 +6,9 @@ namespace host {
 
 /* Frees device memory, of a pool or not; NULL is fine. */
 int free_device(void *pointer);
+
+/* At a synchronisation: pools give back what exceeds their thresholds. */
+void trim_pools();
 
 }  // namespace host
 

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "fault.h"
 #include "handles.h"
+#include "mempool.h"
 
 namespace host {
 namespace {
@@ -60,9 +61,15 @@ int destroy(cudaStream_t stream) {
     return streams.destroy(stream);
 }
 
-int synchronize_stream(cudaStream_t stream) {
+int query(cudaStream_t stream) {
     if (int status = check_stream(stream)) return status;
     return synchronize();
+}
+
+int synchronize_stream(cudaStream_t stream) {
+    if (int status = query(stream)) return status;
+    trim_pools();
+    return 0;
 }
 
 /* Earlier work of the stream is done, so the callback's turn is now. */
@@ -151,7 +158,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return rt(host::synchronize_stream(stream));
+    return rt(host::query(stream));
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream,
@@ -207,7 +214,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
 }
 
 CUresult cuStreamQuery(CUstream stream) {
-    return cu(host::synchronize_stream(stream));
+    return cu(host::query(stream));
 }
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback,
