@@ -41,6 +41,7 @@ class Kernel(NamedTuple):
         param_bytes (int): Size of the parameter block.
         local_bytes (int): ``.local`` memory per thread.
         max_threads (int): Most threads per block that the kernel allows.
+        vectorise (bool): Whether it has a loop that may be vectorised.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Kernel(NamedTuple):
     param_bytes: int
     local_bytes: int
     max_threads: int
+    vectorise: bool
 
     @classmethod
     def from_json(cls, fields: list[Any]) -> Kernel:
@@ -171,17 +173,20 @@ class _Translation:
             texts, result = phases.write(
                 self.program, self.body, graph, stops)
         else:
-            texts = [self._straight(graph)]
-            result = phases.Result((straight.NAME,), (), 0)
+            texts, result = self._straight(graph)
         texts += self._functions()
         texts += self.program.declares.values()
         return self._kernel('\n'.join(texts) + _ATTRIBUTES, result)
 
-    def _straight(self, graph: cfg.Graph) -> str:
+    def _straight(self, graph: cfg.Graph) -> tuple[
+            list[str], phases.Result]:
         loop = gridloop.find(graph, self.body)
-        if loop is not None:
-            return flat.write(self.program, self.body, loop)
-        return straight.write(self.program, self.body, graph)
+        if loop is None:
+            text, vectorise = straight.write(
+                self.program, self.body, graph), True
+        else:
+            text, vectorise = flat.write(self.program, self.body, loop)
+        return [text], phases.Result((straight.NAME,), (), 0, vectorise)
 
     def _functions(self) -> list[str]:
         """Writes the functions called, and those that they call."""
@@ -202,7 +207,8 @@ class _Translation:
         return Kernel(
             self.kernel.name, ir, result.functions, result.stops,
             result.frame_bytes, self.program.shared.size, params,
-            layout_.size, self._local_bytes(), self._max_threads())
+            layout_.size, self._local_bytes(), self._max_threads(),
+            result.vectorise)
 
     def _local_bytes(self) -> int:
         return sum(v.size for v in self.body.variables.values()

@@ -100,15 +100,17 @@ _U64 = dtypes.TYPES['u64']
 
 
 def write(shared: program.Program, body: syntax.Body,
-          loop: gridloop.GridLoop) -> str:
-    """Returns the text of the kernel's LLVM function.
+          loop: gridloop.GridLoop) -> tuple[str, bool]:
+    """Returns the text of the kernel's LLVM function, and whether it has a
+    version that can be vectorised.
 
     Args:
         shared (Program): State of the translation.
         body (Body): The kernel's body.
         loop (GridLoop): What it consists of.
     """
-    return _FlatKernel(shared, body, loop).write()
+    kernel = _FlatKernel(shared, body, loop)
+    return kernel.write(), kernel.version is not None
 
 
 class _FlatKernel:

@@ -70,6 +70,7 @@ class Result(NamedTuple):
     functions: tuple[str, ...]
     stops: tuple[tuple[int, ...], ...]
     frame_bytes: int
+    vectorise: bool
 
 
 def write(shared: program.Program, body: syntax.Body, graph: cfg.Graph,
@@ -94,7 +95,7 @@ def write(shared: program.Program, body: syntax.Body, graph: cfg.Graph,
              for name, start in zip(names, starts)]
     shared.declares['llvm.cttz.i32'] = 'declare i32 @llvm.cttz.i32(i32, i1)'
     table = tuple(cut.describe(label) for label in stop_labels)
-    return texts, Result(names, table, cut.frame.size)
+    return texts, Result(names, table, cut.frame.size, False)
 
 
 class _Cut:

@@ -169,11 +169,25 @@ class Writer(builder.Builder):
         return self.once(f'launch+{offset}', f'load {llvm}, ptr {pointer}, '
                          'align 4, !invariant.load !0')
 
+    def launch_pointer(self, offset: int, size: int) -> str:
+        """Returns a field of ``hd_launch`` that points to ``size`` bytes.
+
+        LLVM may then read from there earlier than the program does.
+        """
+        pointer = self.once(f'&launch+{offset}', 'getelementptr i8, '
+                            f'ptr %launch, i64 {offset}')
+        return self.once(
+            f'launch+{offset}', f'load ptr, ptr {pointer}, align 8, '
+            '!invariant.load !0, '
+            f'!dereferenceable !{{i64 {max(1, size)}}}')
+
     def globals_base(self) -> str:
-        return self.launch_field(program_.LAUNCH_GLOBALS, 'ptr')
+        return self.launch_pointer(program_.LAUNCH_GLOBALS,
+                                   self.program.arena.size)
 
     def params_base(self) -> str:
-        return self.launch_field(program_.LAUNCH_PARAMS, 'ptr')
+        return self.launch_pointer(program_.LAUNCH_PARAMS,
+                                   self.program.param_layout.size)
 
     def shared_base(self) -> str:
         """Returns the pointer to the block's shared memory."""

@@ -21,6 +21,10 @@ from cupy_backends.host.runtime import cache
 # entered by several threads at a time through llvmlite.
 _lock = threading.Lock()
 
+# Length of IR, in characters, from which on compiling it costs more than
+# running it better could save.
+_LARGE = 80_000
+
 
 @functools.cache
 def _initialise() -> None:
@@ -48,9 +52,6 @@ def _target_machine() -> llvm.TargetMachine:
 def object_code(kernel: compile_.Kernel) -> bytes:
     """Compiles a kernel.
 
-    Kernels with phases are optimised less: their code is large and holds no
-    loops that could be vectorised.
-
     Args:
         kernel (Kernel): A translated kernel.
     """
@@ -60,20 +61,45 @@ def object_code(kernel: compile_.Kernel) -> bytes:
         machine = _target_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        _optimise(module, machine, straight=not kernel.stops)
+        _optimise(module, machine, kernel)
         code: bytes = machine.emit_object(module)
         return code
 
 
 def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine,
-              straight: bool) -> None:
+              kernel: compile_.Kernel) -> None:
+    """Optimises as much as the kernel is worth.
+
+    NVRTC has optimised the code before; what is left to do is to vectorise
+    it, and to clean up what the translation has made of it.
+    """
+    vectorise = kernel.vectorise and len(kernel.ir) < _LARGE
     options = llvm.create_pipeline_tuning_options(
-        speed_level=2 if straight else 1)
-    options.loop_vectorization = straight
-    options.slp_vectorization = straight
-    options.loop_unrolling = straight
+        speed_level=2 if vectorise else 1)
+    options.loop_vectorization = vectorise
+    options.slp_vectorization = vectorise
+    options.loop_unrolling = vectorise
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    if len(kernel.ir) < _LARGE:
+        passes = builder.getModulePassManager()
+    else:
+        passes = _clean_up_only()
+    passes.run(module, builder)
+
+
+def _clean_up_only() -> llvm.ModulePassManager:
+    """Returns passes for large kernels, for which LLVM's pipelines take
+    five times as long and make them hardly faster."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_new_gvn_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_aggressive_dce_pass()
+    return passes
 
 
 class Code:
