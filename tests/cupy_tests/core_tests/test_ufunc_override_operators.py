@@ -167,22 +167,23 @@ class TestBaseMethod:
             cupy.add(x, 1)
 
 
+def unwrap(x):
+    return x.view(cupy.ndarray) if isinstance(x, Unwraps) else x
+
+
 class Unwraps(cupy.ndarray):
     """A subclass as NEP 13 recommends it."""
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
-        inputs = [x.view(cupy.ndarray) if isinstance(x, Unwraps) else x
-                  for x in inputs]
-        if out is not None:
-            kwargs['out'] = tuple(
-                x.view(cupy.ndarray) if isinstance(x, Unwraps) else x
-                for x in out)
-        result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if 'out' in kwargs:
+            kwargs['out'] = tuple(unwrap(x) for x in kwargs['out'])
+        if 'where' in kwargs:
+            kwargs['where'] = unwrap(kwargs['where'])
+        result = super().__array_ufunc__(
+            ufunc, method, *[unwrap(x) for x in inputs], **kwargs)
         if isinstance(result, tuple):
             return tuple(x.view(Unwraps) for x in result)
-        if isinstance(result, cupy.ndarray):
-            return result.view(Unwraps)
-        return result
+        return None if result is None else result.view(Unwraps)
 
 
 class TestSubclassWithSuper:

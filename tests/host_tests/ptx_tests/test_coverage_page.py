@@ -14,9 +14,9 @@ TOOL = pathlib.Path(__file__).parents[3] / 'tools' / 'ptx_coverage.py'
 def tool() -> Any:
     spec = importlib.util.spec_from_file_location('ptx_coverage', TOOL)
     assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    return tool
 
 
 def test_page_is_current(tool: Any) -> None:

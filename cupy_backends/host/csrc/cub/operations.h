@@ -10,7 +10,7 @@
 
 /* As in the CUDA headers, so that our functions have the very names that
  * upstream's modules look for. */
-typedef struct CUstream_st *cudaStream_t;
+using cudaStream_t = struct CUstream_st *;
 
 namespace host {
 
