@@ -87,9 +87,12 @@ def _configure_cupy() -> None:
 def _install_finder() -> None:
     from pathlib import Path
     from cupy_backends.host.runtime import _finder
+    from cupy_backends.host.runtime import missing
     finder = _finder.Finder(
         Path(__file__).parent / 'modules',
-        {'cupy._core._accelerator': _choose_accelerators})
+        {'cupy._core._accelerator': _choose_accelerators,
+         'cupy.cuda': missing.hide_libraries,
+         'cupy_backends.cuda.libs': missing.hide_libraries})
     sys.meta_path.insert(0, finder)
 
 

@@ -1,0 +1,48 @@
+"""Says clearly which of NVIDIA's libraries the host device does not have.
+
+CuPy imports its wrappers of these libraries when they are first needed.
+Without this, the message would be about a file that is not installed, and
+with the file installed it would come from deep inside of it.
+"""
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+_LIBRARIES = {
+    'cublas': 'cuBLAS (matrix products, most of cupy.linalg)',
+    'cusolver': 'cuSOLVER (decompositions of cupy.linalg)',
+    'cusparse': 'cuSPARSE (products and conversions of sparse matrices)',
+    'cusparselt': 'cuSPARSELt',
+    'cufft': 'cuFFT (cupy.fft)',
+    'cutensor': 'cuTENSOR',
+    'nccl': 'NCCL (cupyx.distributed)',
+    'jitify': 'Jitify (RawKernel with jitify=True)',
+}
+
+
+class NotOnHostDevice(ImportError, NotImplementedError):
+    """A library of NVIDIA's has no counterpart on the host device."""
+
+
+def hide_libraries(package: ModuleType) -> None:
+    """Makes lookups of wrappers in a package raise.
+
+    Args:
+        package: ``cupy.cuda`` or ``cupy_backends.cuda.libs``; both import
+            their submodules from a module-level ``__getattr__``.
+
+    Raises:
+        NotOnHostDevice: Later, when a wrapper is looked up.
+    """
+    found = package.__dict__['__getattr__']
+
+    def __getattr__(name: str) -> Any:
+        library = _LIBRARIES.get(name)
+        if library is not None:
+            raise NotOnHostDevice(
+                f'{library} is not implemented on the host device',
+                name=f'{package.__name__}.{name}')
+        return found(name)
+
+    package.__dict__['__getattr__'] = __getattr__

@@ -1,0 +1,44 @@
+"""Libraries without a counterpart: the message names them."""
+from __future__ import annotations
+
+import types
+
+import pytest
+
+from cupy_backends.host.runtime import missing
+
+
+@pytest.fixture
+def package() -> types.ModuleType:
+    module = types.ModuleType('cupy_backends.cuda.libs')
+
+    def __getattr__(name: str) -> str:
+        if name == 'unknown':
+            raise AttributeError(name)
+        return f'module {name}'
+
+    module.__dict__['__getattr__'] = __getattr__
+    missing.hide_libraries(module)
+    return module
+
+
+@pytest.mark.parametrize('name, text', [
+    ('cublas', 'cuBLAS'), ('cusolver', 'cuSOLVER'), ('cufft', 'cupy.fft'),
+    ('cusparse', 'cuSPARSE'), ('cutensor', 'cuTENSOR'), ('nccl', 'NCCL')])
+def test_lookup_names_the_library(
+        package: types.ModuleType, name: str, text: str) -> None:
+    with pytest.raises(missing.NotOnHostDevice, match=text) as caught:
+        getattr(package, name)
+    assert caught.value.name == f'cupy_backends.cuda.libs.{name}'
+
+
+def test_callers_may_catch_either_kind() -> None:
+    # CuPy takes an ImportError for the absence of an optional library.
+    assert issubclass(missing.NotOnHostDevice, ImportError)
+    assert issubclass(missing.NotOnHostDevice, NotImplementedError)
+
+
+def test_other_names_are_left_alone(package: types.ModuleType) -> None:
+    assert package.nvrtc == 'module nvrtc'
+    with pytest.raises(AttributeError, match='unknown'):
+        package.unknown
