@@ -55,29 +55,30 @@ class Plan:
 
 
 def load(tree: Path) -> Plan:
-    """Reads the plan; targets whose sources are missing are left out."""
+    """Reads the plan for a tree.
+
+    Raises:
+        CompileError: a target's sources are missing.
+    """
     data = _toml.load(Path(__file__).with_name('host_build.toml'))
     compile_ = data['compile']
-    libraries = [_target(t, t['soname'], tree) for t in data['library']]
-    modules = [_target(t, t['name'], tree) for t in data['module']]
-    present = {t.name for t in libraries if t and t.sources}
     return Plan(
         tuple(compile_['flags']),
         tuple(f'{HOST}/{folder}' for folder in compile_['include']),
         tuple(f'{HOST}/{folder}' for folder in compile_['quote']),
-        tuple(t for t in libraries if t and present.issuperset(t.needs)),
-        tuple(t for t in modules if t and present.issuperset(t.needs)))
+        tuple(_target(t, t['soname'], tree) for t in data['library']),
+        tuple(_target(t, t['name'], tree) for t in data['module']))
 
 
-def _target(table: dict[str, Any], name: str, tree: Path) -> Target | None:
-    patterns = table.get('sources', [])
-    found = sorted({path.relative_to(tree).as_posix() for pattern in patterns
-                    for path in (tree / HOST).glob(pattern)})
-    for pattern in (*patterns, *table.get('requires', ())):
-        if not list((tree / HOST).glob(pattern)):
-            _log.note(f'{name} is not built: no {HOST}/{pattern}')
-            return None
-    return Target(name, tuple(found), tuple(table.get('needs', ())),
+def _target(table: dict[str, Any], name: str, tree: Path) -> Target:
+    found: set[str] = set()
+    for pattern in table.get('sources', ()):
+        paths = list((tree / HOST).glob(pattern))
+        if not paths:
+            raise _compile.CompileError(
+                f'{name} cannot be built: there is no {HOST}/{pattern}')
+        found.update(path.relative_to(tree).as_posix() for path in paths)
+    return Target(name, tuple(sorted(found)), tuple(table.get('needs', ())),
                   tuple(table.get('link', ())),
                   f'{HOST}/{table["exports"]}' if 'exports' in table else '')
 
