@@ -130,7 +130,8 @@ def compile_parts(config: _config.Config, pins: _pins.Pins, tree: Tree,
             f'{min(twice)} is built a second time for the host device, '
             'unedited; the edits may not change what it depends on')
     host = _host.extension_modules(config, plan)
-    modules = [*(_compile.Module(name) for name in rebuilt), *host]
+    # Those of several sources take longest and start first.
+    modules = [*host, *(_compile.Module(name) for name in rebuilt)]
     built = _compile.build(config, tree.path, modules, include,
                            pins.sdist_sha256)
     suffix = sysconfig.get_config_var('EXT_SUFFIX')
