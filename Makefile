@@ -19,7 +19,7 @@ OVERLAY := PYTHONPATH=install $(PY) -m cupy_overlay
 HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
-.PHONY: help wheel develop source-wheel demo test lint tree clean
+.PHONY: help wheel develop source-wheel demo test lint fuzz tree clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
@@ -73,6 +73,10 @@ test: wheel lint $(VENV)/.demo-requirements  ## linters and all tests
 lint: $(VENV)/.test-requirements  ## ruff and mypy
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
+
+fuzz: wheel $(VENV)/.test-requirements  ## 100,000 random calls on NumPy and CuPy
+	@$(HOST) CUPY_FUZZ_EXAMPLES=$${CUPY_FUZZ_EXAMPLES:-100000} $(PY) -m pytest \
+		tests/cupy_tests/core_tests/test_ufunc_override_fuzz.py
 
 # Cleaning ---------------------------------------------------------------------
 

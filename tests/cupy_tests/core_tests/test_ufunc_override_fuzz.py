@@ -753,7 +753,8 @@ def actual_outcome(call, specs, expected):
     log, outcome = world.run(call)
     # What is computed in the end may fail: no device, no memory. Called
     # again as a ufunc of NumPy, it may not be taken by CuPy's arrays.
-    if expected == COMPUTED and (outcome[0] == 'error' or world.again):
+    if expected == COMPUTED and (
+            outcome[0] == 'error' or world.again or not log):
         outcome = COMPUTED
     return log, outcome
 
@@ -766,3 +767,62 @@ def test_same_as_numpy(case):
     hypothesis.event(f'{call.method}: {outcome[0]}')
     actual = actual_outcome(call, specs, outcome)
     assert actual == (log, outcome)
+
+
+# The base method
+# ---------------
+
+@_cached
+def base_cases(draw):
+    found = tuple(dataclasses.replace(x, cuda=False) for x in draw(specs()))
+    n = len(found)
+    name = draw(_choice('add', 'negative', 'divmod', 'matmul'))
+    out = draw(outputs(n, FUNCTIONS[name].numpy.nout))
+    kwargs = {'out': out, 'where': draw(operands(n)), 'dtype': draw(junk(n))}
+    return found, Call(
+        name, draw(_choice(*METHODS)),
+        tuple(draw(operands(n)) for _ in range(draw(_choice(1, 2, 3)))),
+        tuple((k, kwargs[k]) for k in draw(_subset(*kwargs))))
+
+
+def base_declines(world, call):
+    """Calls the base method with the arguments of ``call``."""
+    args = [world.build(x) for x in call.args]
+    kwargs = {k: world.build(v) for k, v in call.kwargs}
+    world.function, world.twice = call.function, False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            result = world.xp.ndarray.__array_ufunc__(
+                empty_array(world.xp.ndarray), call.function.numpy,
+                call.method, *args, **kwargs)
+    except Exception as e:
+        return e if isinstance(e, LookupFailed) else False
+    return result is NotImplemented
+
+
+def is_known(world, x):
+    """Whether CuPy's base method takes an operand."""
+    if x.kind == 'instance':
+        return (world.root(x.value) in ('array', 'host')
+                or _converts(world, x.value))
+    return x.kind in ('array', 'host') or (
+        x.kind == 'value' and type(x.value) in (int, float, bool))
+
+
+@PROFILE
+@hypothesis.given(base_cases())
+def test_base_method_declines_as_numpy(case):
+    specs, call = case
+    worlds = [World(xp, specs) for xp in (numpy, cupy)]
+    expected, actual = [base_declines(world, call) for world in worlds]
+    hypothesis.event(f'{expected} {actual}')
+    if isinstance(actual, LookupFailed):  # decided_lookup_errors_are_raised
+        assert expected is True
+    elif expected:
+        assert actual is True
+        assert not worlds[1].log
+    elif actual:
+        # CuPy does not compute on what NumPy takes as an object.
+        assert not all(is_known(worlds[1], x) for x in call.args) or (
+            call.get('out'))
