@@ -6,6 +6,7 @@ with the file installed it would come from deep inside of it.
 """
 from __future__ import annotations
 
+import re
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,9 @@ _LIBRARIES = {
     'nccl': 'NCCL (cupyx.distributed)',
     'jitify': 'Jitify (RawKernel with jitify=True)',
 }
+
+
+_ALGORITHM = re.compile('Device(.+?)(?:BuildResult)?')
 
 
 class NotOnHostDevice(ImportError, NotImplementedError):
@@ -46,3 +50,32 @@ def hide_libraries(package: ModuleType) -> None:
         return found(name)
 
     package.__dict__['__getattr__'] = __getattr__
+
+
+def refuse_algorithms(bindings: ModuleType) -> None:
+    """Makes the algorithms of ``cuda.compute`` raise when they are built.
+
+    They are compiled to machine code for a real GPU; when loading that
+    fails, the library behind the bindings frees memory twice.
+
+    Args:
+        bindings: ``cuda.compute._bindings``; each algorithm is built by
+            instantiating a class of its own.
+
+    Raises:
+        NotOnHostDevice: Later, when an algorithm is built.
+    """
+    for name, kind in list(vars(bindings).items()):
+        match = _ALGORITHM.fullmatch(name)
+        if match is not None and isinstance(kind, type):
+            setattr(bindings, name, _refusing(match[1], kind))
+
+
+def _refusing(algorithm: str, kind: type) -> type:
+    def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
+        raise NotOnHostDevice(
+            f'the {algorithm} algorithm of cuda.compute is not implemented '
+            'on the host device: it compiles to machine code for a GPU',
+            name='cuda.compute')
+    # A subclass: isinstance tests and the class methods stay as they are.
+    return type(kind.__name__, (kind,), {'__new__': __new__})

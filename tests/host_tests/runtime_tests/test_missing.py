@@ -42,3 +42,23 @@ def test_other_names_are_left_alone(package: types.ModuleType) -> None:
     assert package.nvrtc == 'module nvrtc'
     with pytest.raises(AttributeError, match='unknown'):
         getattr(package, 'unknown')  # NOQA: B009
+
+
+@pytest.mark.parametrize('name, algorithm', [
+    ('DeviceReduceBuildResult', 'Reduce'),
+    ('DeviceUnaryTransform', 'UnaryTransform')])
+def test_algorithms_are_refused_before_they_are_built(
+        name: str, algorithm: str) -> None:
+    class Build:
+        def __init__(self, size: int) -> None:
+            raise AssertionError('built')
+
+    bindings = types.ModuleType('cuda.compute._bindings')
+    bindings.__dict__.update({name: Build, 'Op': int, 'Determinism': str})
+    missing.refuse_algorithms(bindings)
+    refused = getattr(bindings, name)
+    with pytest.raises(missing.NotOnHostDevice,
+                       match=f'the {algorithm} algorithm'):
+        refused(3)
+    assert issubclass(refused, Build)
+    assert bindings.Op is int and bindings.Determinism is str
