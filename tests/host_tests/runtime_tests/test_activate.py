@@ -21,11 +21,14 @@ def run(script: str, *args: str, **environment: str) -> str:
     # Found by their places, so that it does not matter how pytest found
     # them.
     root = pathlib.Path(host.__path__[0]).parent.parent
+    # With this in the environment it is active from the start.
+    inherited = {name: value for name, value in os.environ.items()
+                 if name != 'CUPY_DEVICE'}
     start = (f'import sys; sys.path.insert(0, {os.fspath(root)!r})\n'
              'import cupy_backends.host as host\n')
     done = subprocess.run(
         [sys.executable, '-c', start + textwrap.dedent(script), *args],
-        env={**os.environ, **environment}, capture_output=True, text=True,
+        env={**inherited, **environment}, capture_output=True, text=True,
         timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+import random as random_
 from typing import Any
 
 import hypothesis
@@ -15,6 +16,11 @@ _masks = st.integers(1, 0xffffffff)
 _quick = hypothesis.settings(
     max_examples=30, deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+
+
+def _random_words(random: random_.Random) -> list[int]:
+    """Drawing each by hypothesis takes longer than the test."""
+    return [random.getrandbits(32) for _ in range(32)]
 
 
 def _lanes(mask: int) -> list[int]:
@@ -50,11 +56,10 @@ def _check_shuffle(results: dict[int, simt.Result], op: int,
 
 @pytest.mark.parametrize('op', range(4))
 @_quick
-@hypothesis.given(mask=_masks, a=st.lists(_words, min_size=32, max_size=32),
-                  b=st.lists(_words, min_size=32, max_size=32),
-                  c=st.lists(_words, min_size=32, max_size=32))
-def test_shuffle(lib: Any, op: int, mask: int, a: list[int], b: list[int],
-                 c: list[int]) -> None:
+@hypothesis.given(mask=_masks, random=st.randoms(use_true_random=True))
+def test_shuffle(lib: Any, op: int, mask: int,
+                 random: random_.Random) -> None:
+    a, b, c = (_random_words(random) for _ in range(3))
     results = _perform(lib, simt.stop(simt.SHFL, op), mask, a=a, b=b, c=c)
     _check_shuffle(results, op, a, b, c)
 
@@ -114,9 +119,10 @@ def test_match_all(lib: Any, wide: bool, mask: int, odd: int) -> None:
 
 @pytest.mark.parametrize('op', range(8))
 @_quick
-@hypothesis.given(mask=_masks,
-                  a=st.lists(_words, min_size=32, max_size=32))
-def test_redux(lib: Any, op: int, mask: int, a: list[int]) -> None:
+@hypothesis.given(mask=_masks, random=st.randoms(use_true_random=True))
+def test_redux(lib: Any, op: int, mask: int,
+               random: random_.Random) -> None:
+    a = _random_words(random)
     expected = isa.redux(op, _lanes(mask), a)
     results = _perform(lib, simt.stop(simt.REDUX, op), mask, a=a)
     assert {r.dst for r in results.values()} == {expected}
