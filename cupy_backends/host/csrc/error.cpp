@@ -91,7 +91,15 @@ cudaError_t rt(int status) {
 
 extern "C" {
 
-void hd_set_error(int code, const char *text) { host::fail_text(code, text); }
+/* The usual text comes first where it says something: there are programs
+ * that look for it. */
+void hd_set_error(int code, const char *text) {
+    const host::Entry *entry = host::find(code);
+    bool telling = entry && code != CUDA_ERROR_NOT_SUPPORTED &&
+                   code != CUDA_ERROR_UNKNOWN;
+    std::string prefix = telling ? std::string(entry->text) + ": " : "";
+    host::fail_text(code, prefix + text);
+}
 
 const char *cudaGetErrorName(cudaError_t error) {
     const host::Entry *entry = host::find(error);
