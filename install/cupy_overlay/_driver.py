@@ -47,6 +47,9 @@ def _environment(job: dict[str, Any]) -> dict[str, str]:
         'CUPY_INSTALL_NO_RPATH': '1',
         'CUPY_INCLUDE_PATH': job['cuda_include'],
         'CUPY_INSTALL_USE_STUB': '0',
+        # What is stale is told by keys here; Cython goes by file times and
+        # would miss another CUDA version or another Cython.
+        'CYTHON_FORCE_REGEN': '1',
     }
 
 

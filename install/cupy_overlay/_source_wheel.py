@@ -26,7 +26,7 @@ from cupy_overlay import _wheel
 _NAME = 'cupy'
 _HOOK = ('import sys; from setuptools import build_meta; '
          'build_meta.build_wheel(sys.argv[1])')
-_PROGRESS = re.compile(r"\[ *\d+/\d+\] (Cythonizing) (\S+)"
+_PROGRESS = re.compile(r"\[ *\d+/\d+\] (Cythonizing) (\S+?\.pyx)"
                        r"|(building) '([\w.]+)' extension")
 
 
