@@ -90,7 +90,7 @@ class BlockWriter:
             self._end(label, block.term)
 
     def _end(self, label: str, term: cfg.Term) -> None:
-        inside = term.kind in ('bra', 'if', 'brx')
+        inside = term.kind in ('bra', 'if', 'brx', 'either')
         text = self._branch(term) if inside else self._ending(term)
         self._known[label] = self.w.close_block()
         self.w.stmt(text)
@@ -99,6 +99,9 @@ class BlockWriter:
         names = [self._names[target] for target in term.targets]
         if term.kind == 'bra':
             return f'br label %{names[0]}'
+        if term.kind == 'either':
+            # What a lane has done before it came to its own code.
+            return f'br i1 %forwarded, label %{names[0]}, label %{names[1]}'
         assert term.inst is not None
         if term.kind == 'brx':
             index = self.w.source(term.inst.args[0], _U32)

@@ -20,7 +20,9 @@ class Term(NamedTuple):
         kind (str): ``'bra'``; ``'if'`` (guard of ``inst``; targets are
             where it goes when true and when not); ``'brx'``; ``'ret'``;
             ``'exit'``; ``'trap'``; ``'fail'`` (after a failed assertion);
-            or ``'stop'`` (the target is where the thread resumes).
+            ``'stop'`` (the target is where the thread resumes); or
+            ``'either'`` (the start of a loop of :mod:`laneloops`; targets
+            are where to go after it was run for all lanes and otherwise).
         targets (tuple of str): Labels.
         inst (Inst): The instruction it comes from, if any.
     """

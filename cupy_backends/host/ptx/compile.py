@@ -10,6 +10,7 @@ from cupy_backends.host.ptx import errors
 from cupy_backends.host.ptx import flat
 from cupy_backends.host.ptx import gridloop
 from cupy_backends.host.ptx import inline
+from cupy_backends.host.ptx import laneloops
 from cupy_backends.host.ptx import layout
 from cupy_backends.host.ptx import ops  # NOQA: F401  (fills the tables)
 from cupy_backends.host.ptx import parser
@@ -21,7 +22,6 @@ from cupy_backends.host.ptx import syntax
 _ATTRIBUTES = '''
 attributes #0 = { nounwind "no-trapping-math"="true" }
 attributes #1 = { nounwind inlinehint "no-trapping-math"="true" }
-!0 = !{}
 '''
 
 
@@ -145,6 +145,9 @@ class Module:
         return _Translation(self, self.kernel(name)).run()
 
 
+_Code = tuple[list[str], phases.Result]
+
+
 class _Translation:
     """Translates one kernel with the functions it calls."""
 
@@ -167,26 +170,26 @@ class _Translation:
 
     def run(self) -> Kernel:
         graph = cfg.build(self.body, self.module.table.text)
-        stops = [label for label, block in graph.blocks.items()
-                 if block.term.kind == 'stop']
-        if stops:
-            texts, result = phases.write(
-                self.program, self.body, graph, stops)
-        else:
-            texts, result = self._straight(graph)
+        texts, result = self._flat(graph) or self._other(graph)
         texts += self._functions()
         texts += self.program.declares.values()
-        return self._kernel('\n'.join(texts) + _ATTRIBUTES, result)
+        texts += [_ATTRIBUTES, *self.program.metadata]
+        return self._kernel('\n'.join(texts), result)
 
-    def _straight(self, graph: cfg.Graph) -> tuple[
-            list[str], phases.Result]:
+    def _flat(self, graph: cfg.Graph) -> _Code | None:
         loop = gridloop.find(graph, self.body)
         if loop is None:
-            text, vectorise = straight.write(
-                self.program, self.body, graph), True
-        else:
-            text, vectorise = flat.write(self.program, self.body, loop)
+            return None
+        text, vectorise = flat.write(self.program, self.body, loop)
         return [text], phases.Result((straight.NAME,), (), 0, vectorise)
+
+    def _other(self, graph: cfg.Graph) -> _Code:
+        loops = laneloops.insert_stops(
+            graph, self.body, frozenset(self.program.params))
+        if any(block.term.kind == 'stop' for block in graph.blocks.values()):
+            return phases.write(self.program, self.body, graph, loops)
+        text = straight.write(self.program, self.body, graph)
+        return [text], phases.Result((straight.NAME,), (), 0, True)
 
     def _functions(self) -> list[str]:
         """Writes the functions called, and those that they call."""

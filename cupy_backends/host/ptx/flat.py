@@ -72,7 +72,7 @@ _VERSION = '''{v}.head:
 _VERSION_END = '''{v}.next:
   %{v}.n = add nuw nsw i64 %{v}.i, 1
   %{v}.more = icmp slt i64 %{v}.n, %lap.last
-  br i1 %{v}.more, label %{v}.head, label %lap.next, !llvm.loop !{loop}'''
+  br i1 %{v}.more, label %{v}.head, label %lap.next{loop}'''
 
 _END = '''lap.next:
   %shift.n = add i64 %shift, %step
@@ -86,14 +86,7 @@ row.next:
   br i1 %row.more, label %row.head, label %done
 done:
   ret void
-}
-; Iterations belong to different threads: no order among them is promised.
-!1 = distinct !{}
-!2 = distinct !{!2, !3}
-!3 = !{!"llvm.loop.parallel_accesses", !1}
-!4 = distinct !{!4, !5}
-!5 = !{!"llvm.loop.vectorize.enable", i1 false}
-!6 = distinct !{!6}'''
+}'''
 
 _S64 = dtypes.TYPES['s64']
 _U64 = dtypes.TYPES['u64']
@@ -131,9 +124,9 @@ class _FlatKernel:
         guard = self._guard(bound)
         setup, w.lines = w.lines, []
         w.stmt(f'br i1 {guard}, label %fast.head, label %any.head')
-        self._write_version('any', locals_, 4 if self.version else 6)
+        self._write_version('any', locals_, 'scalar' if self.version else '')
         if self.version:
-            self._write_version('fast', locals_, 2)
+            self._write_version('fast', locals_, 'parallel')
         head = _LOOPS.format(bound=bound, ctaid=program.BLOCK_CTAID,
                              **self.sizes)
         if not self.version:
@@ -167,7 +160,7 @@ class _FlatKernel:
         reg = self.loop.evaluator.register_of(name)
         return self.w.source(reg, _U64)
 
-    def _write_version(self, name: str, locals_: str, loop: int) -> None:
+    def _write_version(self, name: str, locals_: str, kind: str) -> None:
         w, graph = self.w, self.loop.graph
         fast = name == 'fast'
         w.start_version()
@@ -175,14 +168,15 @@ class _FlatKernel:
         self._environment(name)
         kept = dict(w.fixed)
         w.fixed.update(self._linear_values(f'%{name}.i', fast))
-        w.access = ', !llvm.access.group !1' if fast else ''
+        w.access = program.PARALLEL if fast else ''
         out = blocks.BlockWriter(
             w, graph, graph.order(graph.entry), {},
             lambda term: self._leave(name, term), f'{name}.b')
         out.start(lambda reg: 'zeroinitializer' if reg in self.live
                   else None, {})
         out.write()
-        w.lines.append(_VERSION_END.format(v=name, loop=loop))
+        w.lines.append(_VERSION_END.format(
+            v=name, loop=w.program.loop_metadata(kind)))
         w.fixed = kept
 
     def _environment(self, name: str) -> None:

@@ -141,6 +141,7 @@ class _Finder:
         """Returns the block that jumps back; only it may leave the loop."""
         found = ''
         for label in labels:
+            _require(self.graph.blocks[label].term.kind != 'stop')
             targets = self.graph.successors(label)
             leaves = (not targets or any(self._returns(t) for t in targets))
             if header in targets:

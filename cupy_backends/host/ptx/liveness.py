@@ -107,6 +107,18 @@ def term_defs(term: cfg.Term, body: syntax.Body) -> tuple[str, ...]:
     return instinfo.effects(term.inst, body).defs
 
 
+def definition_counts(graph: cfg.Graph,
+                      body: syntax.Body) -> dict[str, int]:
+    """Returns how many instructions write each register."""
+    counts: dict[str, int] = {}
+    for block in graph.blocks.values():
+        late = term_defs(block.term, body)
+        for names in (*(effect.defs for effect in block.effects), late):
+            for name in names:
+                counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
 def crossing(graph: cfg.Graph, labels: list[str], body: syntax.Body,
              ignore: Iterable[str],
              at_end: Mapping[str, Iterable[str]]) -> set[str]:

@@ -12,10 +12,13 @@ from typing import NamedTuple
 from cupy_backends.host.ptx import blocks
 from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import dtypes
+from cupy_backends.host.ptx import forward
 from cupy_backends.host.ptx import frame as frame_
+from cupy_backends.host.ptx import laneloops
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import program
 from cupy_backends.host.ptx import remat
+from cupy_backends.host.ptx import slots
 from cupy_backends.host.ptx import stops
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import values
@@ -27,6 +30,10 @@ _HEAD = '''define void @{name}(ptr noalias %launch, ptr noalias %block, \
 ptr noalias %frame, i32 %warp, i32 %mask) #0 {{
 entry:'''
 
+_START = '''  br label %lanes
+lanes:
+  %forwarded = phi i1 [ false, %entry ]'''
+
 _LANES = '''  %first.lane = call i32 @llvm.cttz.i32(i32 %mask, i1 false)
   %less = add i32 %mask, -1
   %first.left = and i32 %mask, %less
@@ -36,8 +43,8 @@ _LANES = '''  %first.lane = call i32 @llvm.cttz.i32(i32 %mask, i1 false)
   %none = icmp eq i32 %mask, 0
   br i1 %none, label %done, label %lane.head
 lane.head:
-  %lane = phi i32 [ %first.lane, %entry ], [ %lane.n, %lane.next ]
-  %left = phi i32 [ %first.left, %entry ], [ %left.n, %lane.next ]
+  %lane = phi i32 [ %first.lane, %lanes ], [ %lane.n, %lane.next ]
+  %left = phi i32 [ %first.left, %lanes ], [ %left.n, %lane.next ]
   %lane.wide = zext nneg i32 %lane to i64
   %linear = or disjoint i32 %warp.start, %lane
   br i1 %flat, label %thread, label %fold
@@ -74,28 +81,31 @@ class Result(NamedTuple):
 
 
 def write(shared: program.Program, body: syntax.Body, graph: cfg.Graph,
-          stop_labels: list[str]) -> tuple[list[str], Result]:
+          loops: dict[str, laneloops.LaneLoop]) -> tuple[list[str], Result]:
     """Writes all phases of a kernel.
 
     Args:
         shared (Program): State of the translation.
         body (Body): The kernel's body.
         graph (Graph): Its control flow graph.
-        stop_labels (list of str): The blocks that end with a stop; its
-            index is a stop's number.
+        loops (dict): Loops to run for all lanes, by the stop before.
 
     Returns:
         tuple: Texts of the LLVM functions, and a :class:`Result`.
     """
-    cut = _Cut(shared, body, graph, stop_labels)
+    stop_labels = [label for label, block in graph.blocks.items()
+                   if block.term.kind == 'stop']
+    cut = _Cut(shared, body, graph, stop_labels, loops)
     starts = [graph.entry]
     starts += [graph.blocks[label].term.targets[0] for label in stop_labels]
     names = tuple(f'hd_phase_{n}' for n in range(len(starts)))
-    texts = [_Phase(cut, name, start).write()
-             for name, start in zip(names, starts)]
+    before: list[laneloops.LaneLoop | None] = [None]
+    before += [loops.get(label) for label in stop_labels]
+    texts = [_Phase(cut, name, start, loop).write()
+             for name, start, loop in zip(names, starts, before)]
     shared.declares['llvm.cttz.i32'] = 'declare i32 @llvm.cttz.i32(i32, i1)'
     table = tuple(cut.describe(label) for label in stop_labels)
-    return texts, Result(names, table, cut.frame.size, False)
+    return texts, Result(names, table, cut.frame.size, bool(loops))
 
 
 class _Cut:
@@ -110,12 +120,18 @@ class _Cut:
     """
 
     def __init__(self, shared: program.Program, body: syntax.Body,
-                 graph: cfg.Graph, stop_labels: list[str]) -> None:
+                 graph: cfg.Graph, stop_labels: list[str],
+                 loops: dict[str, laneloops.LaneLoop]) -> None:
         self.shared = shared
         self.body = body
         self.graph = graph
         self.numbers = {label: n for n, label in enumerate(stop_labels)}
         self.fixed = remat.find(graph, body, frozenset(shared.params))
+        for loop in loops.values():
+            # These differ from lane to lane: loads do better than a
+            # computation for each.
+            self.fixed = remat.without(
+                self.fixed, laneloops.used(loop) - loop.uniform, body)
         self.specs = {label: self._spec(label) for label in stop_labels}
         self.live = liveness.Liveness(graph, body, self.fixed)
         self.kept = {
@@ -178,8 +194,10 @@ def immediate_bits(text: str, kind: str) -> int | None:
 class _Phase:
     """Writes the function for one place where threads start or resume."""
 
-    def __init__(self, cut: _Cut, name: str, start: str) -> None:
+    def __init__(self, cut: _Cut, name: str, start: str,
+                 loop: laneloops.LaneLoop | None) -> None:
         self.cut = cut
+        self.loop = loop
         self.name = name
         self.start = start
         self.labels = cut.graph.order(start, across_stops=False)
@@ -200,9 +218,18 @@ class _Phase:
             for label in self.labels if label in cut.numbers}
         out.start(lambda reg: self._initial(reg, live), self.saves)
         out.write()
+        lines, w.lines = w.lines, []
+        start = self._forward() or _START
         return '\n'.join([
-            _HEAD.format(name=self.name), *w.allocas, *w.prologue,
-            _LANES.format(**sizes), *w.lines, _NEXT])
+            _HEAD.format(name=self.name), *w.allocas, *w.prologue, start,
+            _LANES.format(**sizes), *lines, _NEXT])
+
+    def _forward(self) -> str:
+        """Returns the lines that run a loop for all lanes, if there is."""
+        if self.loop is None:
+            return ''
+        return forward.write(self.w, self.loop, self.cut.graph,
+                             self.cut.frame, self.cut.fixed, self.cut.live)
 
     def _environment(self) -> dict[str, str]:
         w = self.w
@@ -252,24 +279,12 @@ class _Phase:
             return 'zeroinitializer'
         return self._load(reg)
 
-    def _place(self, offset: int, llvm: str) -> str:
-        """Returns the pointer to the lane's element of a slot."""
-        slot = self.w.gep('%frame', str(offset))
-        return self.w.inst(
-            f'getelementptr {llvm}, ptr {slot}, i64 %lane.wide')
-
     def _load(self, reg: str) -> str:
-        llvm = self.w.llvm_type(reg)
-        stored = 'i8' if llvm == 'i1' else llvm
-        place = self._place(self.cut.frame.slots[reg], stored)
-        value = self.w.inst(f'load {stored}, ptr {place}')
-        return self.w.cast('trunc', value, stored, llvm)
+        return slots.load(self.w, self.cut.frame.slots[reg],
+                          self.w.llvm_type(reg), '%lane.wide')
 
     def _store(self, offset: int, llvm: str, value: str) -> None:
-        stored = 'i8' if llvm == 'i1' else llvm
-        value = self.w.cast('zext', value, llvm, stored)
-        place = self._place(offset, stored)
-        self.w.stmt(f'store {stored} {value}, ptr {place}')
+        slots.store(self.w, offset, llvm, '%lane.wide', value)
 
     def _leave(self, term: cfg.Term) -> str:
         """Ends a lane: at a stop, or for good."""

@@ -18,6 +18,9 @@ BLOCK_CTAID = 8
 BLOCK_WORKER = 20
 BLOCK_FAULT = 24
 
+# No order of accesses of different threads is promised.
+PARALLEL = ', !llvm.access.group !1'
+
 
 class Program:
     """State of the translation of one kernel.
@@ -31,6 +34,7 @@ class Program:
         shared (Layout): Shared variables of the kernel and all functions
             it calls; complete before anything is written.
         declares (dict): Declarations of external functions, by name.
+        metadata (list of str): Metadata nodes of the module.
         called (dict): Device functions to write, in order of first call.
     """
 
@@ -45,3 +49,20 @@ class Program:
         self.shared = shared
         self.declares: dict[str, str] = {}
         self.called: dict[str, syntax.Function] = {}
+        self.metadata = [
+            '!0 = !{}', '!1 = distinct !{}',
+            '!2 = !{!"llvm.loop.parallel_accesses", !1}',
+            '!3 = !{!"llvm.loop.vectorize.enable", i1 false}']
+
+    def loop_metadata(self, kind: str = '') -> str:
+        """Returns metadata for the branch that closes a loop.
+
+        Args:
+            kind (str): ``'parallel'`` if each iteration is another thread's
+                and its accesses are marked with :data:`PARALLEL`;
+                ``'scalar'`` if there is no use in vectorising it.
+        """
+        number = len(self.metadata)
+        more = {'parallel': ', !2', 'scalar': ', !3', '': ''}[kind]
+        self.metadata.append(f'!{number} = distinct !{{!{number}{more}}}')
+        return f', !llvm.loop !{number}'

@@ -33,7 +33,7 @@ def find(graph: cfg.Graph, body: syntax.Body,
         body (Body): For the registers' types.
         params (set of str): Kernel parameters, which never change.
     """
-    counts = _definition_counts(graph, body)
+    counts = liveness.definition_counts(graph, body)
     found: dict[str, syntax.Inst] = {}
     costs: dict[str, int] = {}
     for label in graph.order(graph.entry):
@@ -51,17 +51,6 @@ def find(graph: cfg.Graph, body: syntax.Body,
     return found
 
 
-def _definition_counts(graph: cfg.Graph,
-                       body: syntax.Body) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for block in graph.blocks.values():
-        late = liveness.term_defs(block.term, body)
-        for names in (*(effect.defs for effect in block.effects), late):
-            for name in names:
-                counts[name] = counts.get(name, 0) + 1
-    return counts
-
-
 def _is_cheap(inst: syntax.Inst, params: frozenset[str]) -> bool:
     if inst.pred or inst.args[0][0] == '{':
         return False
@@ -70,6 +59,17 @@ def _is_cheap(inst: syntax.Inst, params: frozenset[str]) -> bool:
     if not _CHEAP.fullmatch(inst.opcode):
         return False
     return not any(arg.startswith(_UNSTABLE) for arg in inst.args)
+
+
+def without(found: dict[str, syntax.Inst], unwanted: set[str],
+            body: syntax.Body) -> dict[str, syntax.Inst]:
+    """Returns the definitions that do not depend on some registers."""
+    kept: dict[str, syntax.Inst] = {}
+    for name, inst in found.items():
+        uses = instinfo.effects(inst, body).uses
+        if name not in unwanted and all(use in kept for use in uses):
+            kept[name] = inst
+    return kept
 
 
 def needed(found: dict[str, syntax.Inst], roots: set[str],

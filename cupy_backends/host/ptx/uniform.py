@@ -6,7 +6,11 @@ registers which polynomial of the thread's indices they hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import re
 
+from cupy_backends.host.ptx import cfg
+from cupy_backends.host.ptx import instinfo
+from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import polynomial
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import values
@@ -120,3 +124,38 @@ def is_uniform(value: Poly) -> bool:
     return not value.symbols() & _INDICES
 
 
+
+
+def registers(graph: cfg.Graph, body: syntax.Body,
+              params: frozenset[str]) -> set[str]:
+    """Returns the registers that are the same in all threads of a block.
+
+    Args:
+        graph (Graph): Control flow graph.
+        body (Body): For the registers.
+        params (set of str): Kernel parameters.
+    """
+    counts = liveness.definition_counts(graph, body)
+    same: set[str] = set()
+    for label in graph.order(graph.entry):
+        block = graph.blocks[label]
+        for inst, effect in zip(block.insts, block.effects):
+            if (len(effect.defs) == 1 and counts[effect.defs[0]] == 1
+                    and not inst.pred
+                    and _is_same_in_block(inst, body, params)
+                    and same.issuperset(effect.uses)):
+                same.add(effect.defs[0])
+    return same
+
+
+_PER_BLOCK = re.compile(r'%(?:ntid|nctaid|ctaid)\.[xyz]')
+
+
+def _is_same_in_block(inst: syntax.Inst, body: syntax.Body,
+                      params: frozenset[str]) -> bool:
+    if inst.opcode.startswith('ld.param.'):
+        return re.split(r'[\[\]+]', inst.args[1])[1] in params
+    if not (instinfo.is_pure(inst) or inst.opcode.startswith('cvta.')):
+        return False
+    return all(arg[0] != '%' or arg in body.regs
+               or _PER_BLOCK.fullmatch(arg) for arg in inst.args)

@@ -331,6 +331,10 @@ class Writer(builder.Builder):
             pointer = self.inst(f'inttoptr i64 {value} to ptr')
             self._pointers[value] = _Pointer(pointer, '0')
 
+    def set_pointer(self, value: str, base: str, offset: str) -> None:
+        """Notes that an integer is the pointer ``base`` plus ``offset``."""
+        self._pointers[value] = _Pointer(base, offset)
+
     def follow_pointer(self, result: str, a: str, b: str) -> None:
         """Notes that ``result = a + b``, of which one may be a pointer."""
         for value, other in ((a, b), (b, a)):
