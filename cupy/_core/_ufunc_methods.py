@@ -30,6 +30,7 @@ def outer(ufunc, args, kwargs):
     if result is not NOT_OVERRIDDEN:
         return result
     a, b = [cupy._core.array(x) for x in args]
+    kwargs = {k: _converted(v) for k, v in kwargs.items()}
     return ufunc(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
 
@@ -50,7 +51,8 @@ def at(ufunc, args, kwargs):
         return result
     if ufunc._scatter_op is None:
         raise _not_supported(ufunc, 'at')
-    inputs[0]._scatter_op(inputs[1], inputs[2], ufunc._scatter_op)
+    _converted(inputs[0])._scatter_op(
+        inputs[1], inputs[2], ufunc._scatter_op)
 
 
 def reduce(ufunc, args, kwargs):
@@ -58,7 +60,7 @@ def reduce(ufunc, args, kwargs):
     given, out, result = _start(ufunc, 'reduce', _REDUCE, 1, args, kwargs)
     if result is not NOT_OVERRIDDEN:
         return result
-    array = given.pop('array')
+    array = _converted(given.pop('array'))
     if given.get('initial') is numpy._NoValue:
         del given['initial']
     if given.get('where') is True:
@@ -78,7 +80,7 @@ def accumulate(ufunc, args, kwargs):
         ufunc, 'accumulate', _ACCUMULATE, 1, args, kwargs)
     if result is not NOT_OVERRIDDEN:
         return result
-    array, axis = given.pop('array'), given.get('axis', 0)
+    array, axis = _converted(given.pop('array')), given.get('axis', 0)
     if ufunc is cupy.add:
         return array.cumsum(axis, given.get('dtype'), out)
     if ufunc is cupy.multiply:
@@ -93,7 +95,7 @@ def reduceat(ufunc, args, kwargs):
     if result is not NOT_OVERRIDDEN:
         return result
     if ufunc is cupy.add:
-        return given['array']._add_reduceat(
+        return _converted(given['array'])._add_reduceat(
             given['indices'], given.get('axis', 0), given.get('dtype'), out)
     raise _not_supported(ufunc, 'reduceat')
 
@@ -167,6 +169,21 @@ def _ask(ufunc, method, inputs, outs, kwargs):
         return NOT_OVERRIDDEN
     return _ufunc_override.ask(
         ufunc, counterpart, method, inputs, outs, kwargs)
+
+
+def _converted(x):
+    """Returns an operand that declined as the array of its device data.
+
+    Its own methods or another call of a ufunc would ask it again.
+    """
+    if type(x) is tuple:
+        return tuple([_converted(y) for y in x])
+    t = type(x)
+    if not issubclass(t, cupy.ndarray) and (
+            hasattr(t, '__cuda_array_interface__')
+            or hasattr(t, '__cupy_get_ndarray__')):
+        return cupy.asarray(x)
+    return x
 
 
 def _not_supported(ufunc, method):

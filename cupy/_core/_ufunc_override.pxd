@@ -30,6 +30,11 @@ cdef inline bint has_foreign(tuple args, dict kwargs):
     return len(kwargs) != 0 and _has_foreign_keyword(kwargs)
 
 
+cdef inline bint opts_out(object x) except -1:
+    """Whether an operator has to leave the call to its operand ``x``."""
+    return not is_plain(x) and override_of(type(x), not_overridden) is None
+
+
 cdef bint _has_foreign_keyword(dict kwargs)
 
 cpdef dispatch_ufunc(func, tuple args, dict kwargs)

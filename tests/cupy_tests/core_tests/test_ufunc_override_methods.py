@@ -181,6 +181,52 @@ class TestNative:
             cupy.add.reduce(cupy.arange(3), **{name: 0})
 
 
+class DeclinesWithData:
+    """Can be converted, so that the default runs after it has declined."""
+
+    def __init__(self, data):
+        self.data = data
+        self.asked = []
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.data.__cuda_array_interface__
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        self.asked.append(method)
+        return NotImplemented
+
+    def sum(self, *args):
+        raise AssertionError('called')
+
+
+class TestConverted:
+
+    @pytest.mark.parametrize('method, args', [
+        ('reduce', ()), ('accumulate', ()), ('reduceat', ([0, 1],)),
+        ('outer', (2.,))])
+    def test_asked_once(self, method, args):
+        x = DeclinesWithData(cupy.arange(3.))
+        actual = getattr(cupy.add, method)(x, *args)
+        expected = getattr(numpy.add, method)(numpy.arange(3.), *args)
+        cupy.testing.assert_array_equal(actual, expected)
+        assert x.asked == [method]
+
+    def test_at(self):
+        x = DeclinesWithData(cupy.arange(3.))
+        cupy.add.at(x, 1, 2)
+        cupy.testing.assert_array_equal(x.data, [0, 3, 2])
+        assert x.asked == ['at']
+
+    def test_out_of_outer(self):
+        x = DeclinesWithData(cupy.empty((3, 3)))
+        a = cupy.arange(3.)
+        cupy.add.outer(a, a, out=x)
+        cupy.testing.assert_array_equal(
+            x.data, numpy.add.outer(a.get(), a.get()))
+        assert x.asked == ['outer']
+
+
 class OnDevice:
 
     def __cuda_array_ufunc__(self, ufunc, method, *inputs, **kwargs):

@@ -98,6 +98,22 @@ class TestOperators:
             x = without_device(cupy)
             x += OptsOut()
 
+    @pytest.mark.parametrize('op', BINARY)
+    def test_sibling_opts_out(self, op):
+        def reflected(self, other):
+            return 'reflected'
+
+        names = ['radd', 'rsub', 'rmul', 'rtruediv', 'rfloordiv', 'rmod',
+                 'rdivmod', 'rpow', 'rlshift', 'rrshift', 'rand', 'ror',
+                 'rxor', 'rmatmul', 'lt', 'le', 'eq', 'ne', 'gt', 'ge']
+        for xp in numpy, cupy:
+            body = {f'__{name}__': reflected for name in names}
+            body['__array_ufunc__'] = None
+            sibling = type('Sibling', (xp.ndarray,), body)
+            plain = type('Plain', (xp.ndarray,), {})
+            x = without_device(xp)
+            assert op(x.view(plain), x.view(sibling)) == 'reflected'
+
     def test_instance_attribute_is_no_opt_out(self):
         x = Recorder()
         x.__array_ufunc__ = None
