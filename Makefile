@@ -19,7 +19,8 @@ OVERLAY := PYTHONPATH=install $(PY) -m cupy_overlay
 HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
-.PHONY: help wheel develop source-wheel demo test lint fuzz tree clean
+.PHONY: help wheel develop source-wheel demo test lint test-upstream fuzz tree \
+	clean upstream-patch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
@@ -74,6 +75,9 @@ lint: $(VENV)/.test-requirements  ## ruff and mypy
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 
+test-upstream: wheel $(VENV)/.test-requirements  ## CuPy's own tests on the host device
+	@$(HOST) $(PY) tests/upstream_tests/run.py
+
 fuzz: wheel $(VENV)/.test-requirements  ## 100,000 random calls on NumPy and CuPy
 	@$(HOST) CUPY_FUZZ_EXAMPLES=$${CUPY_FUZZ_EXAMPLES:-100000} $(PY) -m pytest \
 		tests/cupy_tests/core_tests/test_ufunc_override_fuzz.py
@@ -82,3 +86,11 @@ fuzz: wheel $(VENV)/.test-requirements  ## 100,000 random calls on NumPy and CuP
 
 clean:  ## remove .venv, build and dist (downloads stay in the cache)
 	rm -rf $(VENV) build dist
+
+# Upstream ---------------------------------------------------------------------
+
+# Another source tree: make upstream-patch UPSTREAM=path/to/cupy
+UPSTREAM ?= $(shell $(OVERLAY) fetch | grep tar.gz)
+
+upstream-patch: $(VENV)/.build-requirements  ## the hook as patches for CuPy
+	@$(PY) tools/upstream_patch.py $(UPSTREAM)

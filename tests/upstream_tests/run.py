@@ -17,6 +17,12 @@ import tarfile
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / 'install'))
+
+from cupy_overlay import _config  # noqa: E402
+from cupy_overlay import _fetch  # noqa: E402
+from cupy_overlay import _pins  # noqa: E402
+
 WORK = ROOT / 'build' / 'upstream-tests'
 
 _CORE = 'cupy_tests/core_tests/'
@@ -33,6 +39,11 @@ SUITES = [
     'cupy_tests/binary_tests',
     'cupyx_tests/scipy_tests/special_tests',
 ]
+
+
+def pinned_sdist() -> Path:
+    pins = _pins.load(ROOT)
+    return _fetch.fetch(_config.read(ROOT), pins.sdist, pins.sdist_sha256)
 
 
 def unpack(sdist: Path) -> Path:
@@ -83,7 +94,6 @@ def table(counts: dict[str, dict[str, int]]) -> str:
 
 def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--sdist', type=Path, required=True)
     parser.add_argument('--sample', type=int, default=1000, metavar='N',
                         help='run N of 1000 tests, always the same ones')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
@@ -93,7 +103,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     arguments = parse(argv)
-    folder = unpack(arguments.sdist)
+    folder = unpack(pinned_sdist())
     results = WORK / 'results.json'
     results.unlink(missing_ok=True)
     environment = dict(os.environ, PYTHONPATH=str(HERE))
