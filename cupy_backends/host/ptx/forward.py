@@ -41,7 +41,7 @@ _LANES_PHI = '''lanes:
   %forwarded = phi i1 [ false, %entry ], [ true, %any.done ]{fast}'''
 
 
-def write(w: writer.Writer, loop: laneloops.LaneLoop, graph: cfg.Graph,
+def write(w: writer.Writer, loop: laneloops.LaneLoop,
           frame: frame_.Frame, fixed: dict[str, syntax.Inst],
           live: liveness.Liveness) -> str:
     """Returns the lines up to the label ``lanes``.
@@ -49,7 +49,6 @@ def write(w: writer.Writer, loop: laneloops.LaneLoop, graph: cfg.Graph,
     Args:
         w (Writer): The phase's function; its ``lines`` are free.
         loop (LaneLoop): The loop.
-        graph (Graph): The kernel's graph.
         frame (Frame): Layout of the warp's frame.
         fixed (dict): Registers to be computed anew (:mod:`remat`).
         live (Liveness): Registers that are needed at each block.
@@ -85,7 +84,7 @@ class _Forward:
         w.lines.append(_LANES_PHI.format(fast=fast))
         return '\n'.join(w.lines)
 
-    # ---- values that all lanes share ---------------------------------------
+    # ---- values that all lanes share ----------------------------------------
 
     def _uniform(self) -> None:
         """Makes registers that are the same in all lanes plain values."""
@@ -109,7 +108,7 @@ class _Forward:
         return slots.load(self.w, self.frame.slots[reg],
                           self.w.llvm_type(reg), lane)
 
-    # ---- one iteration -------------------------------------------------------
+    # ---- one iteration ------------------------------------------------------
 
     def _iteration(self, version: str, inductions: dict[str, str],
                    kept: set[str]) -> None:
@@ -158,7 +157,7 @@ class _Forward:
         return w.call('i1', f'llvm.vector.reduce.and.v{_LANES}i1',
                       [(f'<{_LANES} x i1>', same)])
 
-    # ---- any addresses -------------------------------------------------------
+    # ---- any addresses ------------------------------------------------------
 
     def _any(self) -> None:
         w = self.w
@@ -170,7 +169,7 @@ class _Forward:
         w.start('any.done')
         w.stmt('br label %lanes')
 
-    # ---- adjacent addresses --------------------------------------------------
+    # ---- adjacent addresses -------------------------------------------------
 
     def _enter_fast(self, steps: dict[str, int],
                     halves: dict[str, str]) -> None:
