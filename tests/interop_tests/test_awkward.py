@@ -1,165 +1,198 @@
-"""CuPy's ufuncs on Awkward Arrays with the CUDA backend.
+"""CuPy's ufuncs on Awkward Arrays with the CUDA backend: numbers.
 
 The oracle is NumPy's ufunc on the same array with the CPU backend.
 """
 from __future__ import annotations
 
-import warnings
+import os
 
+import awkward as ak
 import numpy
 import pytest
 
 import cupy
 import cupyx
 
-ak = pytest.importorskip('awkward')
+ON_HOST = os.environ.get('CUPY_DEVICE') == 'host'
 
 
-def _contents():
-    return ak.contents, ak.index
-
-
-def _numbers(n=6):
-    return ak.contents.NumpyArray(numpy.linspace(0.1, 0.9, n))
-
-
-def _index(values, cls='Index64'):
-    dtype = {'Index64': 'i8', 'Index8': 'i1'}[cls]
+def index(values, cls='Index64'):
+    dtype = {'Index64': 'i8', 'Index8': 'i1', 'IndexU8': 'u1'}[cls]
     return getattr(ak.index, cls)(numpy.array(values, dtype))
 
 
+def numbers(n=6):
+    return ak.contents.NumpyArray(numpy.linspace(0.1, 0.9, n))
+
+
+def lists(content=None):
+    return ak.contents.ListOffsetArray(
+        index([0, 3, 3, 6]), numbers() if content is None else content)
+
+
+def options():
+    return ak.contents.IndexedOptionArray(index([5, -1, 0, 2]), numbers())
+
+
+def union():
+    return ak.contents.UnionArray(
+        index([0, 1, 0, 1, 1], 'Index8'), index([0, 0, 1, 1, 2]),
+        [numbers(2), lists()])
+
+
 LAYOUTS = {
-    'numpy': lambda: _numbers(),
+    'numpy': numbers,
     'numpy 2-d': lambda: ak.contents.NumpyArray(
         numpy.linspace(0.1, 0.9, 6).reshape(2, 3)),
-    'list offset': lambda: ak.contents.ListOffsetArray(
-        _index([0, 3, 3, 6]), _numbers()),
-    'list': lambda: ak.contents.ListArray(
-        _index([3, 0, 2]), _index([6, 0, 4]), _numbers()),
-    'regular': lambda: ak.contents.RegularArray(_numbers(), 3),
+    'list offset': lists,
+    'regular': lambda: ak.contents.RegularArray(numbers(), 3),
+    'regular of regular': lambda: ak.contents.RegularArray(
+        ak.contents.RegularArray(numbers(), 3), 2),
     'indexed': lambda: ak.contents.IndexedArray(
-        _index([5, 0, 0, 2]), _numbers()),
-    'indexed option': lambda: ak.contents.IndexedOptionArray(
-        _index([5, -1, 0, 2]), _numbers()),
-    'byte masked': lambda: ak.contents.ByteMaskedArray(
-        _index([1, 0, 1, 1, 0, 1], 'Index8'), _numbers(), True),
-    'unmasked': lambda: ak.contents.UnmaskedArray(_numbers()),
+        index([5, 0, 0, 2]), numbers()),
+    'indexed option': options,
+    'unmasked': lambda: ak.contents.UnmaskedArray(numbers()),
     'option in list': lambda: ak.contents.ListOffsetArray(
-        _index([0, 3, 3, 4]), ak.contents.IndexedOptionArray(
-            _index([5, -1, 0, 2]), _numbers())),
+        index([0, 3, 3, 4]), options()),
     'list of lists': lambda: ak.contents.ListOffsetArray(
-        _index([0, 2, 3]), ak.contents.ListOffsetArray(
-            _index([0, 3, 3, 6]), _numbers())),
-    'empty': lambda: ak.contents.ListOffsetArray(_index([0]), _numbers(0)),
+        index([0, 2, 3]), lists()),
+    'no lists': lambda: ak.contents.ListOffsetArray(index([0]), numbers(0)),
+    'empty lists': lambda: ak.contents.ListOffsetArray(
+        index([0, 0, 0]), numbers(0)),
+    'unknown type': ak.contents.EmptyArray,
+    'sliced': lambda: lists()[1:],
+    'strided': lambda: numbers()[::2],
 }
 
-UFUNCS = sorted({
-    name for name in dir(numpy) if isinstance(getattr(numpy, name), numpy.ufunc)
-    and isinstance(getattr(cupy, name, None), cupy.ufunc)})
-INTEGER = {'bitwise_and', 'bitwise_or', 'bitwise_xor', 'bitwise_not',
-           'bitwise_invert', 'invert', 'left_shift', 'right_shift', 'gcd',
-           'lcm', 'bitwise_left_shift', 'bitwise_right_shift', 'ldexp',
-           'bitwise_count'}
-# These two need a kernel on the device for each layout; the others share.
-FEW = ('sqrt', 'hypot', 'isfinite')
+# With these, Awkward itself calls algorithms of cuda.compute.
+COMPUTE_LAYOUTS = {
+    'list': lambda: ak.contents.ListArray(
+        index([3, 0, 2]), index([6, 0, 4]), numbers()),
+    'byte masked': lambda: ak.contents.ByteMaskedArray(
+        index([1, 0, 1, 1, 0, 1], 'Index8'), numbers(), True),
+    'bit masked': lambda: ak.contents.BitMaskedArray(
+        index([0b101101], 'IndexU8'), numbers(), True, 6, True),
+    'option of lists': lambda: ak.contents.IndexedOptionArray(
+        index([2, -1, 0]), lists()),
+    'indexed lists': lambda: ak.contents.IndexedArray(index([2, 0]), lists()),
+    'union': union,
+    'lists by a mask': lambda: ak.Array(lists())[[True, False, True]].layout,
+}
+
+UFUNCS = sorted(
+    name for name in dir(numpy)
+    if isinstance(getattr(numpy, name), numpy.ufunc)
+    and isinstance(getattr(cupy, name, None), cupy.ufunc))
+INTEGER = {
+    'bitwise_and', 'bitwise_or', 'bitwise_xor', 'bitwise_not',
+    'bitwise_invert', 'invert', 'left_shift', 'right_shift', 'gcd', 'lcm',
+    'bitwise_left_shift', 'bitwise_right_shift', 'bitwise_count'}
 
 
-def outcome(call):
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        try:
-            return call()
-        except Exception as e:
-            return type(e)
+def operands(name):
+    """Two arrays in the domain of the ufunc, of different values."""
+    first = ak.Array(lists())
+    second = ak.Array(lists(ak.contents.NumpyArray(
+        numpy.linspace(0.7, 0.2, 6))))
+    if name in ('acosh', 'arccosh'):
+        first = first + 1
+    if name in INTEGER:
+        first = ak.values_astype(first * 20, 'int64')
+    if name in INTEGER or name == 'ldexp':
+        second = ak.values_astype(second * 10, 'int64')
+    return first, second
 
 
-def same(actual, expected):
+def to_device(x):
+    return ak.to_backend(x, 'cuda') if isinstance(x, ak.Array) else x
+
+
+def assert_same(actual, expected):
     if isinstance(expected, tuple):
-        return all(same(a, e) for a, e in zip(actual, expected))
-    if isinstance(expected, type) or isinstance(actual, type):
-        return actual is expected
+        assert len(actual) == len(expected)
+        for a, e in zip(actual, expected):
+            assert_same(a, e)
+        return
     assert ak.backend(actual) == 'cuda'
-    return ak.almost_equal(
+    # Types and dtypes count, too.
+    assert ak.almost_equal(
         ak.to_backend(actual, 'cpu'), expected, rtol=1e-13, atol=1e-15)
 
 
-def check(name, array):
-    if name in INTEGER:
-        array = ak.values_astype(array, 'int64')
+def check(name, *arrays):
     host, device = getattr(numpy, name), getattr(cupy, name)
-    expected = outcome(lambda: host(*(array,) * host.nin))
-    array = ak.to_backend(array, 'cuda')
-    assert same(outcome(lambda: device(*(array,) * host.nin)), expected)
-
-
-@pytest.mark.parametrize('layout', LAYOUTS)
-@pytest.mark.parametrize('name', FEW)
-def test_layouts(name, layout):
-    check(name, ak.Array(LAYOUTS[layout]()))
+    arrays = arrays[:host.nin]
+    assert_same(device(*map(to_device, arrays)), host(*arrays))
 
 
 @pytest.mark.parametrize('name', UFUNCS)
 def test_ufuncs(name):
-    check(name, ak.Array(LAYOUTS['list offset']()))
+    check(name, *operands(name))
 
 
-def lists(backend='cuda'):
-    array = ak.Array([[1.5, 2.5], [], [4.0]])
-    return ak.to_backend(array, backend)
+@pytest.mark.parametrize('layout', LAYOUTS)
+@pytest.mark.parametrize('name', ['sqrt', 'hypot', 'isfinite'])
+def test_layouts(name, layout):
+    array = ak.Array(LAYOUTS[layout]())
+    check(name, array, array)
+
+
+@pytest.mark.parametrize('layout', COMPUTE_LAYOUTS)
+@pytest.mark.parametrize('name', ['sqrt', 'hypot'])
+def test_layouts_that_need_cuda_compute(name, layout):
+    array = ak.Array(COMPUTE_LAYOUTS[layout]())
+    if not ON_HOST:
+        check(name, array, array)
+        return
+    with pytest.raises(ImportError, match='cuda.compute is not implemented '
+                                          'on the host device'):
+        check(name, array, array)
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'int8', 'float32', 'complex64'])
+@pytest.mark.parametrize('scalar', [2, 0.5])
+def test_scalars_keep_the_dtype_as_in_numpy(dtype, scalar):
+    array = ak.values_astype(ak.Array([[1, 0], [], [3]]), dtype)
+    check('multiply', array, scalar)
+    check('multiply', scalar, array)
 
 
 class TestBroadcasting:
 
-    def test_scalar(self):
-        assert cupy.add(lists(), 1).to_list() == [[2.5, 3.5], [], [5.0]]
+    def array(self):
+        return ak.Array([[1.5, 2.5], [], [4.0]])
 
-    def test_one_number_a_list(self):
-        flat = cupy.array([10., 20., 30.])
-        assert cupy.add(lists(), flat).to_list() == [[11.5, 12.5], [], [34.]]
-        assert cupy.add(flat, lists()).to_list() == [[11.5, 12.5], [], [34.]]
+    @pytest.mark.parametrize('name', ['add', 'less'])
+    def test_one_number_a_list(self, name):
+        flat = numpy.array([10., 20., 30.])
+        expected = getattr(numpy, name)(self.array(), flat)
+        device = to_device(self.array())
+        ufunc = getattr(cupy, name)
+        assert_same(ufunc(device, cupy.asarray(flat)), expected)
+        expected = getattr(numpy, name)(flat, self.array())
+        assert_same(ufunc(cupy.asarray(flat), device), expected)
 
-    def test_operators_agree(self):
-        flat = cupy.array([10., 20., 30.])
-        assert (flat + lists()).to_list() == cupy.add(flat, lists()).to_list()
-
-    def test_sliced(self):
-        x, y = lists()[1:], lists('cpu')[1:]
-        assert cupy.sqrt(x).to_list() == numpy.sqrt(y).to_list()
+    def test_operators(self):
+        flat = numpy.array([10., 20., 30.])
+        x, y = to_device(self.array()), self.array()
+        assert_same(cupy.asarray(flat) + x, flat + y)
+        assert_same(x - cupy.asarray(flat), y - flat)
+        assert_same(cupy.asarray(flat) > x, flat > y)
+        assert_same(2 ** x, 2 ** y)
+        assert_same(-x, -y)
 
     def test_lists_that_do_not_fit(self):
-        other = ak.to_backend(ak.Array([[1.0], [], [4.0]]), 'cuda')
-        with pytest.raises(ValueError, match='broadcast'):
-            cupy.add(lists(), other)
+        for xp, device in (numpy, lambda x: x), (cupy, to_device):
+            other = device(ak.Array([[1.0], [], [4.0]]))
+            with pytest.raises(ValueError, match='cannot broadcast nested'):
+                xp.add(device(self.array()), other)
 
 
-class TestRecords:
-
-    def test_behavior(self):
-        behavior = dict(ak.behavior)
-        behavior[numpy.add, 'point', 'point'] = lambda a, b: 'added'
-        behavior[numpy.absolute, 'point'] = lambda a: a.x
-        points = ak.zip({'x': [1., 2.]}, with_name='point', behavior=behavior)
-        points = ak.to_backend(points, 'cuda')
-        assert cupy.add(points, points) == 'added'
-        assert cupy.abs(points).to_list() == [1., 2.]
-
-    def test_without_behavior(self):
-        points = ak.to_backend(ak.zip({'x': [1., 2.]}), 'cuda')
-        with pytest.raises(TypeError, match='no overloads|overload'):
-            cupy.add(points, points)
+def test_cupyx_without_counterpart():
+    array = ak.Array(lists())
+    assert_same(cupyx.rsqrt(to_device(array)), 1 / numpy.sqrt(array))
 
 
-class TestWithoutCounterpart:
-
-    def test_rsqrt(self):
-        result = cupyx.rsqrt(lists())
-        expected = 1 / numpy.sqrt(lists('cpu'))
-        assert ak.almost_equal(ak.to_backend(result, 'cpu'), expected)
-
-
-def test_out_is_refused_by_awkward_itself():
-    """Awkward has no ``out``, for NumPy neither."""
-    for xp, backend in (numpy, 'cpu'), (cupy, 'cuda'):
-        x = lists(backend)
-        with pytest.raises(TypeError):
-            xp.add(x, 1, out=x)
+def test_numpy_ufunc_on_the_device():
+    array = ak.Array(lists())
+    assert_same(numpy.sqrt(to_device(array)), numpy.sqrt(array))
