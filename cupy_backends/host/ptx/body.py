@@ -61,6 +61,7 @@ class _Reader:
         self._scopes = [_Scope()]
         self._labels: set[str] = set()
         self._serial = 0
+        self._renamed_names = False
         for variable in function.rets + function.params:
             self._variable(variable)
 
@@ -124,7 +125,8 @@ class _Reader:
         if match is None:
             raise self._error(f'cannot read "{text[:60]}"', pos)
         negated, pred, opcode, operands = match.groups()
-        if any(scope.names for scope in self._scopes):
+        if self._renamed_names and any(
+                scope.names for scope in self._scopes):
             operands = _WORD.sub(self._renamed, operands)
             pred = pred and _WORD.sub(self._renamed, pred)
         if opcode.startswith('br') and len(self._scopes) > 1:
@@ -169,6 +171,7 @@ class _Reader:
             return name
         unique = self._numbered(name)
         self._scopes[-1].names[name] = unique
+        self._renamed_names = True
         return unique
 
     def _numbered(self, name: str) -> str:
@@ -179,9 +182,7 @@ class _Reader:
 
 def _arguments(text: str) -> tuple[str, ...]:
     """Splits an operand list at the commas outside of brackets."""
-    if not text:
-        return ()
-    words = (text.split(',') if '{' not in text and '(' not in text
-             else _ARG.findall(text))
-    found = (''.join(word.split()) for word in words)
-    return tuple(word for word in found if word)
+    text = ''.join(text.split())
+    if '{' in text or '(' in text:
+        return tuple(word for word in _ARG.findall(text) if word)
+    return tuple(text.split(',')) if text else ()

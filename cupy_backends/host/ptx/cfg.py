@@ -158,7 +158,7 @@ class _Builder:
             self._close(Term(kind, (), inst))
         elif mnemonic == 'brx':
             self._close(Term('brx', self._table(inst), inst))
-        elif stops.is_stop(inst):
+        elif stops.is_stop(inst.opcode):
             resume = self._fresh('resume')
             self._close(Term('stop', (resume,), inst))
             self._start(resume)

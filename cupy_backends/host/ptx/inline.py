@@ -83,7 +83,7 @@ def _leaves(body: syntax.Body) -> bool:
     for item in body.items:
         if not isinstance(item, syntax.Inst):
             continue
-        if item.opcode in _LEAVES or stops.is_stop(item):
+        if item.opcode in _LEAVES or stops.is_stop(item.opcode):
             return True
         if _is_call(item) and '__assertfail' in item.args:
             return True

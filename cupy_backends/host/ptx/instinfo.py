@@ -5,6 +5,7 @@ any other.
 """
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from cupy_backends.host.ptx import syntax
 CARRY = '$carry'
 
 _WORD = re.compile(r'[%$\w~]+')
+_DIGITS = frozenset('0123456789-')
 _READS_CARRY = ('addc', 'subc', 'madc')
 
 
@@ -30,15 +32,22 @@ def effects(inst: syntax.Inst, body: syntax.Body) -> Effects:
 
     A guarded instruction also reads what it may leave as it is.
     """
+    traits = _traits(inst.opcode)
+    count = traits.dests
+    if traits.is_call:
+        count = int(inst.args[0][0] == '(')
+    defs: list[str] = []
+    uses: list[str] = []
     regs = body.regs
-    dests = inst.args[:1] if has_dest(inst) else ()
-    sources = inst.args[len(dests):]
-    defs = [w for a in dests for w in _words(a) if w in regs]
-    uses = [w for a in sources for w in _words(a) if w in regs]
-    mnemonic = inst.opcode.split('.', 1)[0]
-    if '.cc' in inst.opcode:
+    for number, arg in enumerate(inst.args):
+        target = uses if number >= count else defs
+        if arg in regs:
+            target.append(arg)
+        elif arg[0] not in _DIGITS:
+            target += [w for w in _WORD.findall(arg) if w in regs]
+    if traits.carry_out:
         defs.append(CARRY)
-    if mnemonic in _READS_CARRY:
+    if traits.carry_in:
         uses.append(CARRY)
     if inst.pred:
         uses.append(inst.pred)
@@ -46,25 +55,28 @@ def effects(inst: syntax.Inst, body: syntax.Body) -> Effects:
     return Effects(tuple(defs), tuple(uses))
 
 
-def _words(arg: str) -> list[str]:
-    # Most operands are one register: the scan is the slower way.
-    if arg[0] == '%' and arg[1:].isalnum():
-        return [arg]
-    return _WORD.findall(arg)
+class _Traits(NamedTuple):
+    """What the opcode alone tells."""
+
+    dests: int
+    is_call: bool
+    carry_out: bool
+    carry_in: bool
 
 
-def has_dest(inst: syntax.Inst) -> bool:
-    """Returns whether the first operand is a destination."""
-    form = optable.TABLE.get(inst.opcode)
-    if form is not None:
-        return bool(form.dests)
-    mnemonic = inst.opcode.split('.', 1)[0]
-    if mnemonic == 'call':
-        return inst.args[0][0] == '('
+@functools.cache
+def _traits(opcode: str) -> _Traits:
+    mnemonic = opcode.split('.', 1)[0]
+    form = optable.TABLE.get(opcode)
     family = optable.FAMILIES.get(mnemonic)
-    if family is not None:
-        return family.has_dest
-    return stops.has_dest(inst)
+    if form is not None:
+        has_dest = bool(form.dests)
+    elif family is not None:
+        has_dest = family.has_dest
+    else:
+        has_dest = stops.has_dest(opcode)
+    return _Traits(int(has_dest), mnemonic == 'call', '.cc' in opcode,
+                   mnemonic in _READS_CARRY)
 
 
 def is_pure(inst: syntax.Inst) -> bool:

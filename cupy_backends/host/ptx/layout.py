@@ -45,7 +45,9 @@ def lay_out_shared(variables: Iterable[syntax.Variable]) -> Layout:
     Arrays without a size (``.extern .shared``) all start where the static
     part ends, which is where dynamic shared memory follows.
     """
-    found = list(variables)
+    # Kernels treat arrays of bytes as what they like: give them all the
+    # alignment that any type may need.
+    found = [v._replace(align=max(v.align, 16)) for v in variables]
     static = lay_out(v for v in found if v.length >= 0)
     size = round_up(static.size, 16)
     for variable in found:

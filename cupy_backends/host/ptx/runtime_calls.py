@@ -14,7 +14,11 @@ from cupy_backends.host.ptx import special
 if TYPE_CHECKING:
     from cupy_backends.host.ptx import writer
 
-Call = Callable[['writer.Writer', list[str], list[str]], None]
+# Called with the arguments; returns type and value of a result.
+Result = tuple[dtypes.PTXType, str]
+Call = Callable[['writer.Writer', list[str]], 'Result | None']
+
+_U64 = dtypes.TYPES['u64']
 
 FUNCTIONS: dict[str, Call] = {}
 
@@ -38,32 +42,27 @@ def _pointer(w: writer.Writer, text: str) -> str:
     return w.pointer(_argument(w, text, 'u64'))
 
 
-def _result(w: writer.Writer, rets: list[str], llvm: str,
-            value: str) -> None:
-    if rets:
-        w.stmt(f'store {llvm} {value}, ptr {w.variables[rets[0]]}')
-
-
 @_function('vprintf')
-def _vprintf(w: writer.Writer, rets: list[str], params: list[str]) -> None:
+def _vprintf(w: writer.Writer, params: list[str]) -> Result | None:
     arguments = [('ptr', _pointer(w, text)) for text in params]
-    _result(w, rets, 'i32', w.call('i32', 'hd_rt_vprintf', arguments))
+    return dtypes.TYPES['s32'], w.call('i32', 'hd_rt_vprintf', arguments)
 
 
 @_function('malloc')
-def _malloc(w: writer.Writer, rets: list[str], params: list[str]) -> None:
+def _malloc(w: writer.Writer, params: list[str]) -> Result | None:
     size = _argument(w, params[0], 'u64')
-    _result(w, rets, 'ptr', w.call('ptr', 'hd_rt_malloc', [('i64', size)]))
+    pointer = w.call('ptr', 'hd_rt_malloc', [('i64', size)])
+    return _U64, w.inst(f'ptrtoint ptr {pointer} to i64')
 
 
 @_function('free')
-def _free(w: writer.Writer, rets: list[str], params: list[str]) -> None:
+def _free(w: writer.Writer, params: list[str]) -> Result | None:
     w.call('void', 'hd_rt_free', [('ptr', _pointer(w, params[0]))])
+    return None
 
 
 @_function('__assertfail')
-def _assertfail(w: writer.Writer, rets: list[str],
-                params: list[str]) -> None:
+def _assertfail(w: writer.Writer, params: list[str]) -> Result | None:
     message, file, line, function, size = params
     w.call('void', 'hd_rt_assertfail', [
         ('ptr', '%launch'), ('ptr', '%block'),
@@ -71,3 +70,4 @@ def _assertfail(w: writer.Writer, rets: list[str],
         ('ptr', _pointer(w, message)), ('ptr', _pointer(w, file)),
         ('i32', _argument(w, line, 'u32')),
         ('ptr', _pointer(w, function)), ('i64', _argument(w, size, 'u64'))])
+    return None

@@ -9,6 +9,7 @@ Instructions" and "Data Movement: shfl".
 from __future__ import annotations
 
 from collections.abc import Callable
+import functools
 import re
 from typing import NamedTuple
 
@@ -69,30 +70,31 @@ _MNEMONICS = frozenset((
     'elect', 'nanosleep'))
 
 
-def _find(inst: syntax.Inst) -> tuple[
-        Reader, 're.Match[str]', bool] | None:
-    if inst.opcode.split('.', 1)[0] not in _MNEMONICS:
+@functools.cache
+def _find(opcode: str) -> tuple[Reader, re.Match[str], bool] | None:
+    if opcode.split('.', 1)[0] not in _MNEMONICS:
         return None
     for pattern, reader, has_dest_, _ in _PATTERNS:
-        match = pattern.fullmatch(inst.opcode)
+        match = pattern.fullmatch(opcode)
         if match is not None:
             return reader, match, has_dest_
     return None
 
 
-def is_stop(inst: syntax.Inst) -> bool:
-    """Returns whether a thread waits at this instruction."""
-    return _find(inst) is not None
+def is_stop(opcode: str) -> bool:
+    """Returns whether a thread waits at an instruction."""
+    return _find(opcode) is not None
 
 
-def has_dest(inst: syntax.Inst) -> bool:
-    found = _find(inst)
+def has_dest(opcode: str) -> bool:
+    """Returns whether the first operand of a stop is a destination."""
+    found = _find(opcode)
     return found is not None and found[2]
 
 
 def spec(inst: syntax.Inst) -> Spec:
     """Returns what the scheduler must do at a stop."""
-    found = _find(inst)
+    found = _find(inst.opcode)
     assert found is not None
     return found[0](inst, found[1])
 

@@ -50,7 +50,7 @@ class Call:
 def call(w: Writer, inst: Inst) -> None:
     target = Call(inst)
     if target.name in runtime_calls.FUNCTIONS:
-        runtime_calls.FUNCTIONS[target.name](w, target.rets, target.params)
+        _call_runtime(w, inst, target)
         return
     function = w.program.table.functions.get(target.name)
     if function is None:
@@ -64,6 +64,17 @@ def call(w: Writer, inst: Inst) -> None:
     arguments = ', '.join(context + [f'ptr {p}' for p in pointers])
     w.stmt(f'call void {llvm_name(target.name)}({arguments})')
     _take_results(w, inst, function, target, pointers)
+
+
+def _call_runtime(w: Writer, inst: Inst, target: Call) -> None:
+    result = runtime_calls.FUNCTIONS[target.name](w, target.params)
+    for text in target.rets:
+        assert result is not None
+        kind, value = result
+        if text in w.variables:
+            w.stmt(f'store {kind.llvm} {value}, ptr {w.variables[text]}')
+        else:
+            w.assign(inst, text, kind, value)
 
 
 def llvm_name(name: str) -> str:
