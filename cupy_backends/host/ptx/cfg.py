@@ -59,6 +59,10 @@ class Graph:
     def successors(self, label: str) -> tuple[str, ...]:
         return self.blocks[label].term.targets
 
+    def instructions(self) -> list[syntax.Inst]:
+        """Returns the instructions of all blocks."""
+        return [i for block in self.blocks.values() for i in block.insts]
+
     def order(self, start: str, across_stops: bool = True) -> list[str]:
         """Returns the blocks reachable from ``start``, in reverse post-order.
 

@@ -15,6 +15,7 @@ from cupy_backends.host.ptx import gridloop
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import polynomial
 from cupy_backends.host.ptx import program
+from cupy_backends.host.ptx import reciprocal
 from cupy_backends.host.ptx import straight
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import writer
@@ -140,6 +141,7 @@ class _FlatKernel:
             self.w.emit(inst)
         for reg in self.loop.evaluator.uniform:
             self.w.fixed[reg] = self.w.read(reg)
+        reciprocal.prepare(self.w, self.loop.graph.instructions())
 
     def _guard(self, bound: str) -> str:
         """Emits the condition for the version for contiguous arrays."""

@@ -16,6 +16,7 @@ from cupy_backends.host.ptx import laneforms
 from cupy_backends.host.ptx import laneloops
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import program
+from cupy_backends.host.ptx import reciprocal
 from cupy_backends.host.ptx import remat
 from cupy_backends.host.ptx import slots
 from cupy_backends.host.ptx import syntax
@@ -72,7 +73,7 @@ class _Forward:
         w = self.w
         w.lines.append(_CHECK)
         w.start_version()
-        w.fixed = {}
+        w.fixed, w.divisors = {}, {}
         self._uniform()
         if self.forms is None:
             w.stmt('br label %any.loop')
@@ -103,6 +104,7 @@ class _Forward:
                 if reg in self.loop.uniform and reg not in w.fixed:
                     w.emit(inst)
                     w.fixed[reg] = w.read(reg)
+        reciprocal.prepare(w, self.loop.graph.instructions())
 
     def _slot(self, reg: str, lane: str) -> str:
         return slots.load(self.w, self.frame.slots[reg],

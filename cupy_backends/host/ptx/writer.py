@@ -16,6 +16,7 @@ from cupy_backends.host.ptx import errors
 from cupy_backends.host.ptx import instinfo
 from cupy_backends.host.ptx import optable
 from cupy_backends.host.ptx import program as program_
+from cupy_backends.host.ptx import reciprocal
 from cupy_backends.host.ptx import special
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import values
@@ -61,6 +62,7 @@ class Writer(builder.Builder):
             loops provide, such as ``'tid.x'``.
         variables (dict): Pointers of local and parameter variables.
         fixed (dict): Registers with one value that is valid in all blocks.
+        divisors (dict): Registers with a known reciprocal.
         allocas, prologue (list of str): Lines for the function's start.
         access (str): Metadata that every plain load and store gets.
         current_label (str): The LLVM block being written.
@@ -76,6 +78,7 @@ class Writer(builder.Builder):
         self.env: dict[str, str] = {}
         self.variables: dict[str, str] = {}
         self.fixed: dict[str, str] = {}
+        self.divisors: dict[str, reciprocal.Divisor] = {}
         self.allocas: list[str] = []
         self.prologue: list[str] = []
         self.access = ''
@@ -406,7 +409,10 @@ class Writer(builder.Builder):
             raise Reject(f'{len(form.srcs)} source operands expected')
         sources = [self.source(text, kind)
                    for text, kind in zip(texts, form.srcs)]
-        result = form.function(self, form, *sources)
+        if inst.opcode in reciprocal.OPCODES and texts[1] in self.divisors:
+            result = reciprocal.divide(self, inst, *sources)
+        else:
+            result = form.function(self, form, *sources)
         if not form.dests:
             return
         if inst.opcode in _POINTER_ADDS:

@@ -214,3 +214,31 @@ def test_polynomials() -> None:
     assert polynomial.constant(1 << 63) * two == polynomial.constant(0)
     assert (two * x).halved(1) == x
     assert (two * x + y).halved(1) is None
+
+
+@pytest.mark.parametrize('opcode', ['div.u32', 'rem.u32'])
+@pytest.mark.parametrize('divisor', [
+    0, 1, 2, 3, 7, 10, 641, 65535, 65537, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1])
+def test_division_by_what_all_threads_share(opcode: str,
+                                            divisor: int) -> None:
+    """One multiplication replaces it, see :mod:`reciprocal`."""
+    k = kernel(f'''ld.global.f64 %fd1, [%rd23]; cvt.rzi.u32.f64 %r5, %fd1;
+        {opcode} %r6, %r5, %r8; cvt.rn.f64.u32 %fd2, %r6;
+        st.global.f64 [%rd25], %fd2;''')
+    assert 'i128' not in k.kernel.ir
+    text = LOOP.format(body=f'''ld.global.f64 %fd1, [%rd23];
+        cvt.rzi.u32.f64 %r5, %fd1; {opcode} %r6, %r5, %r8;
+        cvt.rn.f64.u32 %fd2, %r6; st.global.f64 [%rd25], %fd2;''').replace(
+            'mov.u32 %r4,', f'mov.u32 %r8, {divisor}; mov.u32 %r4,')
+    k = runner.Kernel(text)
+    assert 'i128' in k.kernel.ir
+    rng = numpy.random.default_rng(4)
+    x = rng.integers(0, 2 ** 32, 2000) >> rng.integers(0, 32, 2000)
+    x[:6] = [0, 1, divisor, max(divisor, 1) - 1, 2 ** 32 - 1, 2 ** 31]
+    y = numpy.zeros(2000)
+    run(k, x.astype('f8'), y, 3, 64)
+    operation = {'div.u32': numpy.floor_divide,
+                 'rem.u32': numpy.remainder}[opcode]
+    expected = (operation(x, divisor) if divisor
+                else numpy.full(2000, 2 ** 32 - 1))
+    assert y.tolist() == expected.tolist()
