@@ -177,7 +177,8 @@ class _Translation:
         return self._kernel('\n'.join(texts), result)
 
     def _flat(self, graph: cfg.Graph) -> _Code | None:
-        loop = gridloop.find(graph, self.body)
+        loop = gridloop.find(graph, self.body,
+                             frozenset(self.program.params))
         if loop is None:
             return None
         text, vectorise = flat.write(self.program, self.body, loop)

@@ -87,6 +87,8 @@ class _Finder:
         for label in graph.order(graph.entry):
             block = graph.blocks[label]
             for inst, effect in zip(block.insts, block.effects):
+                if self.loop.evaluator.uniform.intersection(effect.defs):
+                    continue
                 if inst.opcode.startswith(('ld', 'st.')):
                     self._access(inst)
                 self.evaluator.run(inst, effect.defs, effect.uses)

@@ -159,8 +159,7 @@ class _FlatKernel:
 
     def _symbol(self, name: str) -> str:
         """Returns the value of a symbol of a polynomial, an ``i64``."""
-        reg = self.loop.evaluator.register_of(name)
-        return self.w.source(reg, _U64)
+        return self.w.source(self.loop.evaluator.registers[name], _U64)
 
     def _write_version(self, name: str, locals_: str, kind: str) -> None:
         w, graph = self.w, self.loop.graph

@@ -20,14 +20,13 @@ from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import instinfo
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import polynomial
+from cupy_backends.host.ptx import remat
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import uniform
 
 _FIRST = (polynomial.symbol(uniform.CTAID) * polynomial.symbol(uniform.NTID)
           + polynomial.symbol(uniform.TID))
 _STEP = polynomial.symbol(uniform.NTID) * polynomial.symbol(uniform.NCTAID)
-# What may come before the loop: nothing that others could notice.
-_SETUP_LOADS = ('ld.param.', 'ld.const.', 'cvta.')
 
 
 class Linear(NamedTuple):
@@ -58,10 +57,17 @@ class GridLoop(NamedTuple):
     evaluator: uniform.Evaluator
 
 
-def find(graph: cfg.Graph, body: syntax.Body) -> GridLoop | None:
-    """Returns the loop if the kernel is one, else None."""
+def find(graph: cfg.Graph, body: syntax.Body,
+         params: frozenset[str]) -> GridLoop | None:
+    """Returns the loop if the kernel is one, else None.
+
+    Args:
+        graph (Graph): Control flow graph.
+        body (Body): For the registers.
+        params (set of str): Kernel parameters.
+    """
     try:
-        return _Finder(graph, body).find()
+        return _Finder(graph, body, params).find()
     except _NoLoop:
         return None
 
@@ -76,8 +82,10 @@ def _require(condition: object) -> None:
 
 
 class _Finder:
-    def __init__(self, graph: cfg.Graph, body: syntax.Body) -> None:
+    def __init__(self, graph: cfg.Graph, body: syntax.Body,
+                 params: frozenset[str]) -> None:
         self.graph = graph
+        self.params = params
         self.body = body
         self.evaluator = uniform.Evaluator(body)
         self.order = graph.order(graph.entry)
@@ -88,6 +96,7 @@ class _Finder:
         latch = self._latch(header, labels)
         for label in chain:
             self._evaluate(self.graph.blocks[label])
+        self._hoist(labels)
         index, bound = self._continues(latch, header)
         self._check_entry(chain[0], bound)
         linear = self._inductions(header, labels, latch)
@@ -158,9 +167,28 @@ class _Finder:
             # A symbol stands for a register's only value.
             _require(not any(reg in self.evaluator.known
                              for reg in effect.defs))
-            _require(instinfo.is_pure(inst)
-                     or inst.opcode.startswith(_SETUP_LOADS))
+            _require(self._may_move(inst))
             self.evaluator.run(inst, effect.defs, effect.uses)
+
+    def _may_move(self, inst: syntax.Inst) -> bool:
+        """Returns whether it may be executed once, before everything."""
+        return (remat.is_parameter_load(inst, self.params)
+                or instinfo.is_pure(inst)
+                or inst.opcode.startswith(('ld.const.', 'cvta.')))
+
+    def _hoist(self, labels: list[str]) -> None:
+        """Evaluates what the loop computes from uniform values only.
+
+        The compiler may leave the step there, for want of registers.
+        """
+        counts = liveness.definition_counts(self.graph, self.body)
+        for label in labels:
+            block = self.graph.blocks[label]
+            for inst, effect in zip(block.insts, block.effects):
+                if (len(effect.defs) == 1 and counts[effect.defs[0]] == 1
+                        and self._may_move(inst) and not inst.pred
+                        and self.evaluator.is_uniform(inst, effect.uses)):
+                    self.evaluator.run(inst, effect.defs, effect.uses)
 
     def _comparison(self, label: str, target: str) -> tuple[str, str]:
         """Returns operands (a, b) such that a branch is taken if a < b."""
@@ -195,7 +223,7 @@ class _Finder:
         """Returns the registers that each iteration increases."""
         changed = {reg for label in labels
                    for effect in self.graph.blocks[label].effects
-                   for reg in effect.defs}
+                   for reg in effect.defs} - self.evaluator.uniform
         live = liveness.Liveness(self.graph, self.body).live_in(header)
         return {reg: self._induction(reg, labels, latch, changed)
                 for reg in live if reg in changed}

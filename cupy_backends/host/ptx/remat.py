@@ -54,11 +54,21 @@ def find(graph: cfg.Graph, body: syntax.Body,
 def _is_cheap(inst: syntax.Inst, params: frozenset[str]) -> bool:
     if inst.pred or inst.args[0][0] == '{':
         return False
-    if _PARAM.fullmatch(inst.opcode):
-        return re.split(r'[\[\]+]', inst.args[1])[1] in params
+    if is_parameter_load(inst, params):
+        return True
     if not _CHEAP.fullmatch(inst.opcode):
         return False
     return not any(arg.startswith(_UNSTABLE) for arg in inst.args)
+
+
+def is_parameter_load(inst: syntax.Inst, params: frozenset[str]) -> bool:
+    """Returns whether an instruction loads a kernel parameter.
+
+    The parameters of calls are read by the same opcode.
+    """
+    if not _PARAM.fullmatch(inst.opcode):
+        return False
+    return re.split(r'[\[\]+]', inst.args[1])[1] in params
 
 
 def without(found: dict[str, syntax.Inst], unwanted: set[str],

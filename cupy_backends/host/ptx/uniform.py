@@ -12,6 +12,7 @@ from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import instinfo
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import polynomial
+from cupy_backends.host.ptx import remat
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import values
 
@@ -40,6 +41,7 @@ class Evaluator:
         known (dict): Polynomial of each register that has one.
         uniform (set of str): Registers that are the same in all threads.
         setup (list of Inst): Instructions that give the uniform ones.
+        registers (dict): A register for each symbol of the polynomials.
     """
 
     def __init__(self, body: syntax.Body) -> None:
@@ -47,7 +49,7 @@ class Evaluator:
         self.known: dict[str, Poly] = {}
         self.uniform: set[str] = set()
         self.setup: list[syntax.Inst] = []
-        self._serial = 0
+        self.registers: dict[str, str] = {}
 
     def value(self, text: str) -> Poly | None:
         """Returns the polynomial of an operand, if it has one."""
@@ -67,23 +69,30 @@ class Evaluator:
             defs, uses (tuple of str): Registers it writes and reads.
         """
         result = self._result(inst)
-        uniform = (all(use in self.uniform for use in uses)
-                   and not self._reads_thread(inst))
+        uniform = self.is_uniform(inst, uses)
         for reg in defs:
             self.known.pop(reg, None)
             self.uniform.discard(reg)
             if uniform:
                 self.uniform.add(reg)
-                self._serial += 1
-                self.known[reg] = polynomial.symbol(f'{reg}:{self._serial}')
+                self.known[reg] = self._new_symbol(inst, reg)
         if result is not None:
             self.known[defs[0]] = result
         if uniform:
             self.setup.append(inst)
 
-    def register_of(self, symbol: str) -> str:
-        """Returns the register that a symbol stands for."""
-        return symbol.split(':')[0]
+    def is_uniform(self, inst: syntax.Inst, uses: Sequence[str]) -> bool:
+        """Returns whether an instruction does the same in all threads."""
+        return (self.uniform.issuperset(uses)
+                and not self._reads_thread(inst))
+
+    def _new_symbol(self, inst: syntax.Inst, reg: str) -> Poly:
+        name = f'{reg}:{len(self.registers)}'
+        if inst.opcode.startswith('ld.param.'):
+            # The compiler loads a parameter again rather than keep it.
+            name = f'{inst.opcode} {inst.args[1]}'
+        self.registers.setdefault(name, reg)
+        return polynomial.symbol(name)
 
     def _reads_thread(self, inst: syntax.Inst) -> bool:
         return any(arg[0] == '%' and arg not in self._body.regs
@@ -153,8 +162,8 @@ _PER_BLOCK = re.compile(r'%(?:ntid|nctaid|ctaid)\.[xyz]')
 
 def _is_same_in_block(inst: syntax.Inst, body: syntax.Body,
                       params: frozenset[str]) -> bool:
-    if inst.opcode.startswith('ld.param.'):
-        return re.split(r'[\[\]+]', inst.args[1])[1] in params
+    if remat.is_parameter_load(inst, params):
+        return True
     if not (instinfo.is_pure(inst) or inst.opcode.startswith('cvta.')):
         return False
     return all(arg[0] != '%' or arg in body.regs

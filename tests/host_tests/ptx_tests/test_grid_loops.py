@@ -242,3 +242,36 @@ def test_division_by_what_all_threads_share(opcode: str,
     expected = (operation(x, divisor) if divisor
                 else numpy.full(2000, 2 ** 32 - 1))
     assert y.tolist() == expected.tolist()
+
+
+def test_result_of_a_call_is_not_taken_for_a_parameter() -> None:
+    body = '''cvt.u32.u64 %r5, %rd9;
+        { .param .b32 a; st.param.b32 [a], %r5; .param .b32 r;
+          call (r), twice, (a); ld.param.b32 %r6, [r]; }
+        cvt.rn.f64.s32 %fd2, %r6; st.global.f64 [%rd25], %fd2;'''
+    k = runner.Kernel(LOOP.format(body=body) + '''
+        .func (.param .b32 r) twice(.param .b32 a)
+        { .reg .b32 %r<3>; ld.param.u32 %r1, [a]; add.s32 %r2, %r1, %r1;
+          st.param.b32 [r], %r2; ret; }''')
+    assert '%any.i' in k.kernel.ir
+    y = numpy.zeros(100)
+    run(k, y, y, 2, 16)
+    assert (y == 2 * numpy.arange(100)).all()
+
+
+def test_step_and_bound_computed_inside() -> None:
+    text = LOOP.format(body=TWICE).replace(
+        'mul.lo.s64 %rd13, %rd6, %rd12;\n', '').replace(
+        'mul.lo.s64 %rd16, %rd2, %rd13;',
+        'mul.lo.s64 %rd30, %rd2, %rd6; mul.lo.s64 %rd16, %rd30, %rd12;'
+    ).replace(
+        'mul.lo.s64 %rd20, %rd4, %rd13;',
+        'mul.lo.s64 %rd31, %rd4, %rd6; mul.lo.s64 %rd20, %rd31, %rd12;'
+    ).replace('LOOP:', 'LOOP: mul.wide.u32 %rd13, %r2, %r4; '
+              'ld.param.u64 %rd32, [n];').replace(
+        'setp.lt.s64 %p2, %rd9, %rd5', 'setp.lt.s64 %p2, %rd9, %rd32')
+    k = runner.Kernel(text)
+    assert '%fast.i' in k.kernel.ir
+    x, y = numpy.arange(100.), numpy.zeros(100)
+    run(k, x, y, 2, 16)
+    assert (y == 2 * x).all()
