@@ -377,7 +377,7 @@ class World:
             self.classes.append(self._class(i, spec))
         self.atoms = {}
         self.log = []
-        self.answer = None
+        self.answer = object()
         self.again = False
 
     # Classes
@@ -395,7 +395,10 @@ class World:
         base = spec.base
         base = self.classes[base] if isinstance(base, int) else (
             self.bases[base])
-        body = {'__repr__': lambda x: f'<a {type(x).__name__}>'}
+        # A keyword is compared with its values: that is to ask nobody.
+        body = {'__repr__': lambda x: f'<a {type(x).__name__}>',
+                '__eq__': lambda x, y: x is y,
+                '__hash__': lambda x: id(x)}
         if spec.claims is not None:
             body['claimed'] = f'C{spec.claims}'
         if spec.convertible:
