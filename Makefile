@@ -45,6 +45,13 @@ $(VENV)/.test-requirements: tests/requirements.txt | $(VENV)/.build-requirements
 	@$(PY) -m pip install --quiet --requirement $<
 	@touch $@
 
+# Awkward's CUDA backend calls cuda.compute (cuda-cccl) for CUDA 13 or 12.
+$(VENV)/.interop-requirements: tests/interop_tests/requirements.txt | $(VENV)/.build-requirements
+	@echo 'installing the array libraries of the tests'
+	@$(PY) -m pip install --quiet --requirement $< \
+		'cuda-cccl[$(BASE:cupy-cuda%x=cu%)]>=1.2'
+	@touch $@
+
 # Building ---------------------------------------------------------------------
 
 wheel: $(VENV)/.build-requirements  ## build dist/*.whl and install it in .venv
@@ -68,7 +75,7 @@ demo: wheel $(VENV)/.demo-requirements  ## run the example on the host device
 
 # Checking ---------------------------------------------------------------------
 
-test: wheel lint $(VENV)/.demo-requirements  ## linters and all tests
+test: wheel lint $(VENV)/.demo-requirements $(VENV)/.interop-requirements  ## linters and all tests
 	@$(HOST) $(PY) -m pytest -m 'not gpu' $(PYTEST_ARGS)
 
 lint: $(VENV)/.test-requirements  ## ruff and mypy

@@ -77,6 +77,16 @@ def from_counterpart(func):
     return _from_model.get(func)
 
 
+def place(func):
+    """Returns the module and the name of a public callable, or None."""
+    _scan()
+    for module in filter(sys.modules.get, _MODELS):
+        for name, value in vars(sys.modules[module]).items():
+            if value is func:
+                return module, name
+    return None
+
+
 def _resolve(func):
     model = _public[func]
     if model is None:
