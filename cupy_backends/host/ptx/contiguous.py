@@ -13,36 +13,46 @@ from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import gridloop
 from cupy_backends.host.ptx import modifiers
 from cupy_backends.host.ptx import polynomial
+from cupy_backends.host.ptx import rare
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import uniform
 from cupy_backends.host.ptx import writer
 
 _INDEX = '%i'
 # Longer bodies would not gain enough for the time that LLVM takes.
-_MOST_INSTRUCTIONS = 200
+_MOST_INSTRUCTIONS = 300
 
 
 class Version(NamedTuple):
     """A version of a loop for contiguous arrays.
 
     Attributes:
+        graph (Graph): The body without what cannot be vectorised.
         strides (dict): What each stride must be, by symbol; in bytes.
         direct (dict): Registers that are ``factor * i + offset`` if that
             fits into 32 bits as a signed number.
         widest (int): The greatest factor of these.
     """
 
+    graph: cfg.Graph
     strides: dict[str, int]
     direct: dict[str, gridloop.Linear]
     widest: int
 
+    @property
+    def bails(self) -> bool:
+        """Whether there is more to the body than ``graph``."""
+        return any(block.term.kind == rare.BAIL
+                   for block in self.graph.blocks.values())
+
 
 def find(loop: gridloop.GridLoop, body: syntax.Body) -> Version | None:
     """Returns the version if there is one that can be vectorised."""
-    if not _is_simple(loop.graph):
+    graph = rare.without_rare(loop.graph)
+    if graph is None or len(graph.instructions()) > _MOST_INSTRUCTIONS:
         return None
     try:
-        return _Finder(loop, body).find()
+        return _Finder(loop, graph, body).find()
     except (_NotContiguous, writer.Reject):
         return None
 
@@ -51,55 +61,37 @@ class _NotContiguous(Exception):
     pass
 
 
-def _is_simple(graph: cfg.Graph) -> bool:
-    """Returns whether there are no loops, and nothing LLVM cannot widen."""
-    order = graph.order(graph.entry)
-    place = {label: number for number, label in enumerate(order)}
-    count = 0
-    for label in order:
-        block = graph.blocks[label]
-        count += len(block.insts)
-        if block.term.kind not in ('bra', 'if', 'ret'):
-            return False
-        if any(place[t] <= place[label] for t in block.term.targets):
-            return False
-        if any(inst.opcode.startswith(('call', 'atom', 'red', 'ld.volatile',
-                                       'st.volatile'))
-               for inst in block.insts):
-            return False
-    return count <= _MOST_INSTRUCTIONS
-
-
 class _Finder:
-    def __init__(self, loop: gridloop.GridLoop, body: syntax.Body) -> None:
+    def __init__(self, loop: gridloop.GridLoop, graph: cfg.Graph,
+                 body: syntax.Body) -> None:
         self.loop = loop
+        self.graph = graph
         self.evaluator = uniform.Evaluator(body)
         self.evaluator.known.update(loop.evaluator.known)
         self.evaluator.uniform.update(loop.evaluator.uniform)
         for reg, linear in loop.linear.items():
             self.evaluator.known[reg] = (
                 linear.factor * polynomial.symbol(_INDEX) + linear.offset)
+        self.adjacent = False
         self.strides: dict[str, int] = {}
         self.narrowed: dict[str, polynomial.Polynomial] = {}
 
     def find(self) -> Version:
-        graph = self.loop.graph
+        graph = self.graph
         for label in graph.order(graph.entry):
             block = graph.blocks[label]
             for inst, effect in zip(block.insts, block.effects):
-                if self.loop.evaluator.uniform.intersection(effect.defs):
-                    continue
                 if inst.opcode.startswith(('ld', 'st.')):
                     self._access(inst)
                 self.evaluator.run(inst, effect.defs, effect.uses)
                 self._narrow(inst)
-        if not self.strides:
+        if not self.adjacent:
             raise _NotContiguous
         direct = {reg: self._linear(value)
                   for reg, value in self.narrowed.items()}
         widest = max((linear.factor.terms[()] for linear in direct.values()),
                      default=0)
-        return Version(self.strides, direct, widest)
+        return Version(graph, self.strides, direct, widest)
 
     def _narrow(self, inst: syntax.Inst) -> None:
         """Evaluates what keeps the lower 32 bits of an offset."""
@@ -124,11 +116,14 @@ class _Finder:
         value = self.evaluator.value(base)
         factor = value.coefficient(_INDEX) if value is not None else None
         if factor is None:
-            raise _NotContiguous
+            # Anywhere, such as in a table.
+            return
         if not factor.symbols():
+            self.adjacent = True
             return
         if list(factor.terms.values()) != [1] or len(factor.symbols()) > 1:
-            raise _NotContiguous
+            return
+        self.adjacent = True
         stride, = factor.symbols()
         span = offset + access.type.size * access.lanes
         self.strides[stride] = max(span, self.strides.get(stride, 0))

@@ -15,6 +15,7 @@ from cupy_backends.host.ptx import gridloop
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import polynomial
 from cupy_backends.host.ptx import program
+from cupy_backends.host.ptx import rare
 from cupy_backends.host.ptx import reciprocal
 from cupy_backends.host.ptx import straight
 from cupy_backends.host.ptx import syntax
@@ -64,18 +65,34 @@ lap.head:
   %lap.short = icmp slt i64 {bound}, %lap.end
   %lap.last = select i1 %lap.short, i64 {bound}, i64 %lap.end
   %lap.any = icmp slt i64 %lap.first, %lap.last
-  br i1 %lap.any, label %lap, label %repeat.next
-lap:'''
+  br i1 %lap.any, label %part, label %repeat.next
+part:
+  %part.first = phi i64 [ %lap.first, %lap.head ], [ %part.last, %part.next ]
+  %part.end = add i64 %part.first, {part}
+  %part.short = icmp slt i64 %lap.last, %part.end
+  %part.last = select i1 %part.short, i64 %lap.last, i64 %part.end'''
 
-_VERSION = '''{v}.head:
-  %{v}.i = phi i64 [ %lap.first, %lap ], [ %{v}.n, %{v}.next ]'''
+_VERSION = '''{v}.loop:{before}
+  br label %{v}.head
+{v}.head:
+  %{v}.i = phi i64 [ %part.first, %{v}.loop ], [ %{v}.n, %{v}.next ]'''
 
-_VERSION_END = '''{v}.next:
-  %{v}.n = add nuw nsw i64 %{v}.i, 1
-  %{v}.more = icmp slt i64 %{v}.n, %lap.last
-  br i1 %{v}.more, label %{v}.head, label %lap.next{loop}'''
+_VERSION_END = '''  %{v}.n = add nuw nsw i64 %{v}.i, 1
+  %{v}.more = icmp slt i64 %{v}.n, %part.last
+  br i1 %{v}.more, label %{v}.head, label %{done}{loop}'''
 
-_END = '''lap.next:
+# Looks which of the iterations have to go the rare way: a byte for each.
+# (LLVM does not see a reduction in what is left of the body.)
+_CHECK_END = '''  %check.bit = load i1, ptr {flag}
+  %check.byte = zext i1 %check.bit to i8
+  %check.at = sub i64 %check.i, %part.first
+  %check.place = getelementptr i8, ptr {flags}, i64 %check.at
+  store i8 %check.byte, ptr %check.place, !llvm.access.group !1'''
+
+_END = '''part.next:
+  %part.more = icmp slt i64 %part.last, %lap.last
+  br i1 %part.more, label %part, label %lap.next
+lap.next:
   %shift.n = add i64 %shift, %step
   br label %lap.head
 repeat.next:
@@ -88,6 +105,11 @@ row.next:
 done:
   ret void
 }'''
+
+# Iterations that are checked together: they should stay in the L1 cache.
+_PART = 1024
+_ROW = 128
+_WHOLE = 1 << 62
 
 _S64 = dtypes.TYPES['s64']
 _U64 = dtypes.TYPES['u64']
@@ -124,16 +146,65 @@ class _FlatKernel:
         bound = w.source(self.loop.bound, _S64)
         guard = self._guard(bound)
         setup, w.lines = w.lines, []
-        w.stmt(f'br i1 {guard}, label %fast.head, label %any.head')
-        self._write_version('any', locals_, 'scalar' if self.version else '')
-        if self.version:
-            self._write_version('fast', locals_, 'parallel')
-        head = _LOOPS.format(bound=bound, ctaid=program.BLOCK_CTAID,
-                             **self.sizes)
-        if not self.version:
-            w.lines[0] = '  br label %any.head'
+        version = self.version
+        first = 'any' if not version else 'check' if version.bails else 'fast'
+        w.stmt(f'br i1 {guard}, label %{first}.loop, label %any.loop')
+        self._any(locals_)
+        if version:
+            self._fast(version)
+        head = _LOOPS.format(
+            bound=bound, ctaid=program.BLOCK_CTAID, **self.sizes,
+            part=_PART if version and version.bails else _WHOLE)
         return '\n'.join([_HEAD, *w.allocas, *w.prologue, *setup, head,
                           *w.lines, _END])
+
+    def _any(self, locals_: str) -> None:
+        self._write_version(
+            'any', self.loop.graph, self._leave, start=locals_,
+            loop=self.w.program.loop_metadata(
+                'scalar' if self.version else ''))
+
+    def _fast(self, version: contiguous.Version) -> None:
+        if version.bails:
+            self._check(version)
+        self._write_version(
+            'fast', rare.without_bails(version.graph),
+            lambda term: 'br label %fast.next',
+            loop=self.w.program.loop_metadata('parallel'))
+
+    def _check(self, version: contiguous.Version) -> None:
+        """Writes the choice between the versions for a part."""
+        w = self.w
+        flag, flags = w.alloca('i1'), w.alloca(f'[{_PART} x i8]', 64)
+        self._write_version(
+            'check', rare.without_stores(version.graph),
+            lambda term: self._note(flag, term),
+            before=f'  call void @llvm.memset.p0.i64(ptr {flags}, i8 0, '
+            f'i64 {_PART}, i1 false)',
+            start=f'  store i1 false, ptr {flag}',
+            end=_CHECK_END.format(flag=flag, flags=flags), done='check.done',
+            loop=w.program.loop_metadata('parallel'))
+        w.declares['llvm.memset.p0.i64'] = (
+            'declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)')
+        w.start('check.done')
+        seen = self._any_set(flags)
+        w.stmt(f'br i1 {seen}, label %any.loop, label %fast.loop')
+
+    def _any_set(self, flags: str) -> str:
+        """Returns whether one of the bytes is not zero."""
+        w, total = self.w, 'zeroinitializer'
+        for start in range(0, _PART, _ROW):
+            row = w.inst(f'load <{_ROW} x i8>, ptr '
+                         f'{w.gep(flags, str(start))}, align 64')
+            total = w.inst(f'or <{_ROW} x i8> {total}, {row}')
+        bits = w.call('i8', f'llvm.vector.reduce.or.v{_ROW}i8',
+                      [(f'<{_ROW} x i8>', total)])
+        return w.inst(f'icmp ne i8 {bits}, 0')
+
+    def _note(self, flag: str, term: cfg.Term) -> str:
+        if term.kind == rare.BAIL:
+            self.w.stmt(f'store i1 true, ptr {flag}')
+        return 'br label %check.next'
 
     def _setup(self) -> None:
         """Emits what is the same in all threads, once."""
@@ -161,23 +232,39 @@ class _FlatKernel:
         """Returns the value of a symbol of a polynomial, an ``i64``."""
         return self.w.source(self.loop.evaluator.registers[name], _U64)
 
-    def _write_version(self, name: str, locals_: str, kind: str) -> None:
-        w, graph = self.w, self.loop.graph
-        fast = name == 'fast'
+    def _write_version(
+            self, name: str, graph: cfg.Graph, ending: blocks.Ending, *,
+            loop: str, before: str = '', start: str = '', end: str = '',
+            done: str = 'part.next') -> None:
+        """Writes a loop over the iterations of a part.
+
+        Args:
+            name (str): Prefix of labels.
+            graph (Graph): The body.
+            ending: Ends an iteration.
+            loop (str): Metadata of the loop.
+            before (str): Lines to come before the loop.
+            start, end (str): Lines for the body's start and end.
+            done (str): Label to go to afterwards.
+        """
+        w, fast = self.w, name != 'any'
         w.start_version()
-        w.lines.append(_VERSION.format(v=name) + locals_)
+        w.lines.append('\n'.join(filter(None, [
+            _VERSION.format(v=name, before='\n' * bool(before) + before),
+            start])))
         self._environment(name)
         kept = dict(w.fixed)
         w.fixed.update(self._linear_values(f'%{name}.i', fast))
         w.access = program.PARALLEL if fast else ''
-        out = blocks.BlockWriter(
-            w, graph, graph.order(graph.entry), {},
-            lambda term: self._leave(name, term), f'{name}.b')
+        out = blocks.BlockWriter(w, graph, graph.order(graph.entry), {},
+                                 ending, f'{name}.b')
         out.start(lambda reg: 'zeroinitializer' if reg in self.live
                   else None, {})
         out.write()
-        w.lines.append(_VERSION_END.format(
-            v=name, loop=w.program.loop_metadata(kind)))
+        w.access = ''
+        w.lines.append('\n'.join(filter(None, [
+            f'{name}.next:', end,
+            _VERSION_END.format(v=name, loop=loop, done=done)])))
         w.fixed = kept
 
     def _environment(self, name: str) -> None:
@@ -224,9 +311,9 @@ class _FlatKernel:
                      self.w.inst(f'add i64 {total}, {term}'))
         return total
 
-    def _leave(self, name: str, term: cfg.Term) -> str:
+    def _leave(self, term: cfg.Term) -> str:
         if term.kind not in ('trap', 'fail'):
-            return f'br label %{name}.next'
+            return 'br label %any.next'
         # The runtime tells where it happened.
         self.w.stmt(f'store i32 {self.w.env["ctaid.x"]}, ptr %ctaid.ptr')
         if term.kind == 'trap':

@@ -282,14 +282,18 @@ class _Finder:
         """Returns the graph of the body, without its own loop control."""
         graph = cfg.Graph()
         graph.entry = header
+        decision = self.graph.blocks[latch].term.inst
+        assert decision is not None
+        control = {*linear, decision.pred}
         for label in labels:
-            graph.blocks[label] = self.graph.blocks[label]
-        old, new = self.graph.blocks[latch], cfg.Block(latch)
-        assert old.term.inst is not None
-        for inst, effect in zip(old.insts, old.effects):
-            ours = set(effect.defs) & {*linear, old.term.inst.pred}
-            if not ours:
-                new.insts.append(inst)
-                new.effects.append(effect)
-        graph.blocks[latch] = new
+            old, new = self.graph.blocks[label], cfg.Block(label)
+            dropped = self.evaluator.uniform | (
+                control if label == latch else set())
+            for inst, effect in zip(old.insts, old.effects):
+                if not dropped.intersection(effect.defs):
+                    new.insts.append(inst)
+                    new.effects.append(effect)
+            if label != latch:
+                new.term = old.term
+            graph.blocks[label] = new
         return graph
