@@ -275,3 +275,31 @@ def test_step_and_bound_computed_inside() -> None:
     x, y = numpy.arange(100.), numpy.zeros(100)
     run(k, x, y, 2, 16)
     assert (y == 2 * x).all()
+
+
+# A slow path with a loop, for values of 100 and more.
+RARE = '''ld.global.f64 %fd1, [%rd23]; mov.f64 %fd3, 0d4059000000000000;
+    setp.ltu.f64 %p3, %fd1, %fd3; @%p3 bra USUAL;
+    SLOW: add.f64 %fd1, %fd1, %fd1; setp.lt.f64 %p4, %fd1,
+    0d40F86A0000000000; @%p4 bra SLOW; bra BOTH;
+    USUAL: mul.f64 %fd1, %fd1, %fd1; BOTH: st.global.f64 [%rd25], %fd1;'''
+
+
+@pytest.mark.parametrize('places', [
+    [], [0], [1023], [1024], [5, 2500, 4999], list(range(5000))])
+@pytest.mark.parametrize('in_place', [False, True])
+def test_rare_slow_path(places: list[int], in_place: bool) -> None:
+    k = kernel(RARE)
+    assert '%check.i' in k.kernel.ir
+    x = numpy.arange(5000) % 100 * 0.5
+    x[places] = 150.
+    y = x if in_place else numpy.zeros(5000)
+    expected = x * x
+    expected[places] = 153600.
+    run(k, x, y, 20, 64)
+    assert y.tolist() == expected.tolist()
+
+
+def test_slow_path_that_is_always_taken() -> None:
+    k = kernel(RARE.replace('@%p3 bra USUAL;', 'bra SLOW;'))
+    assert '%fast.i' not in k.kernel.ir
