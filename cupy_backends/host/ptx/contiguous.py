@@ -20,7 +20,7 @@ from cupy_backends.host.ptx import writer
 
 _INDEX = '%i'
 # Longer bodies would not gain enough for the time that LLVM takes.
-_MOST_INSTRUCTIONS = 300
+_MOST_INSTRUCTIONS = 400
 
 
 class Version(NamedTuple):

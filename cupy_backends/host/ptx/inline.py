@@ -1,7 +1,8 @@
 """Puts the bodies of some device functions in place of their calls.
 
 A function in which a thread may stop, exit or fail cannot be a function for
-LLVM, because a phase has to be left in the middle of it.
+LLVM, because a phase has to be left in the middle of it.  A short one
+without loops is inlined as well, so that loops around it can be vectorised.
 
 Source: PTX ISA, section "Control Flow Instructions: call".
 """
@@ -10,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import re
 
+from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import errors
 from cupy_backends.host.ptx import parser
+from cupy_backends.host.ptx import promote
 from cupy_backends.host.ptx import stops
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx.ops import call as call_
 
 _WORD = re.compile(r'[%$\w~]+')
 _LEAVES = ('exit', 'trap', 'brkpt')
+_MOST_INSTRUCTIONS = 250
 
 Bodies = Mapping[str, syntax.Body]
 
@@ -62,7 +66,7 @@ def expand(table: parser.SymbolTable, kernel: syntax.Function,
     Raises:
         UnsupportedInstruction: Such a function calls itself.
     """
-    inlined = _to_inline(bodies)
+    inlined = _to_inline(bodies) | _short(table, bodies)
     if not inlined - {kernel.name}:
         return bodies[kernel.name]
     return _Inliner(table, kernel, bodies, inlined).run()
@@ -77,6 +81,22 @@ def _to_inline(bodies: Bodies) -> set[str]:
         if not more:
             return found
         found |= more
+
+
+def _short(table: parser.SymbolTable, bodies: Bodies) -> set[str]:
+    """Returns the functions that are short, have no loops and no calls."""
+    calls = [name for body in bodies.values() for name in _callees(body)]
+    return {name for name, body in bodies.items()
+            if name in calls and not _callees(body)
+            and calls.count(name) * len(body.items) <= _MOST_INSTRUCTIONS
+            and not any(v.space == 'local' for v in body.variables.values())
+            and _has_no_loop(cfg.build(body, table.text))}
+
+
+def _has_no_loop(graph: cfg.Graph) -> bool:
+    place = {label: n for n, label in enumerate(graph.order(graph.entry))}
+    return all(place[target] > place[label] for label in place
+               for target in graph.successors(label))
 
 
 def _leaves(body: syntax.Body) -> bool:
@@ -101,6 +121,7 @@ class _Inliner:
         self.inlined = inlined
         self.body = syntax.Body()
         self._serial = 0
+        self._parameters: set[str] = set()
 
     def run(self) -> syntax.Body:
         own = self.bodies[self.kernel.name]
@@ -108,6 +129,7 @@ class _Inliner:
         self.body.variables.update(own.variables)
         self.body.targets.update(own.targets)
         self._copy(own, {}, '', (self.kernel.name,))
+        promote.run(self.body, self._parameters)
         return self.body
 
     def _copy(self, source: syntax.Body, names: dict[str, str], end: str,
@@ -152,6 +174,9 @@ class _Inliner:
             self._bind(variable, text, names)
         self._copy(callee, names, end, (*path, target.name))
         self.body.items.append(syntax.Label(end, inst.pos))
+        self._parameters.update(
+            names[v.name] for v in function.rets + function.params
+            if v.space == 'param')
         for variable, text in zip(function.rets, target.rets):
             self._return(variable, text, names, inst)
 
@@ -193,6 +218,7 @@ class _Inliner:
             return False
         self.body.variables.pop(names[formal.name])
         names[formal.name] = text
+        self._parameters.add(text)
         # It may have to outlast a stop now.
         self.body.variables[text] = variable._replace(space='local')
         return True

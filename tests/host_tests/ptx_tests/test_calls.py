@@ -161,3 +161,49 @@ def test_recursive_function_with_a_barrier() -> None:
         .func f() { bar.sync 0; call f; ret; }''')
     with pytest.raises(errors.UnsupportedInstruction, match='recursive'):
         runner.Kernel(text)
+
+
+def test_short_function_is_inlined_into_registers() -> None:
+    kernel = runner.Kernel(runner.entry(CALL, before=DOUBLE))
+    assert 'alloca' not in kernel.kernel.ir
+    assert 'define internal' not in kernel.kernel.ir
+
+
+def test_function_with_a_loop_is_not_inlined() -> None:
+    kernel = runner.Kernel(runner.entry('call f;', before='''
+        .func f() { .reg .b32 %r1; .reg .pred %p; mov.u32 %r1, 9;
+        AGAIN: sub.s32 %r1, %r1, 1; setp.ne.s32 %p, %r1, 0; @%p bra AGAIN;
+        ret; }'''))
+    assert 'define internal' in kernel.kernel.ir
+
+
+@pytest.mark.parametrize('access', [
+    # By two widths, through its address, as a vector: it stays memory.
+    'ld.param.u16 %r1, [a+2]; ld.param.u16 %r2, [a]; shl.b32 %r1, %r1, 16; '
+    'or.b32 %r2, %r1, %r2;',
+    'mov.b64 %rd1, a; ld.param.u32 %r2, [%rd1];',
+    'ld.param.v2.u16 {%h1, %h2}, [a]; mov.b32 %r2, {%h1, %h2};',
+    # In parts, with extension.
+    'ld.param.s32 %rd1, [a]; cvt.u32.u64 %r2, %rd1;'])
+def test_parameter_of_an_inlined_function(access: str) -> None:
+    body = '''mul.lo.s32 %r3, %r0, 70000; { .param .b32 p; st.param.b32 [p],
+        %r3; .param .b32 q; call (q), f, (p); ld.param.b32 %r1, [q]; }
+        st.global.u32 [%rd0], %r1;'''
+    found = runner.threads(body, before=f'''
+        .func (.param .b32 r) f(.param .b32 a) {{ .reg .b32 %r<4>;
+        .reg .b16 %h<4>; .reg .b64 %rd1; {access}
+        st.param.b32 [r], %r2; ret; }}''')
+    assert (found == 70000 * INDEX).all()
+
+
+def test_inlined_function_with_two_results() -> None:
+    found = runner.threads('''
+        { .param .b32 p; st.param.b32 [p], %r0; .param .align 8 .b8 q[16];
+          call (q), f, (p); ld.param.b64 %rd1, [q]; ld.param.s16 %r2, [q+8]; }
+        cvt.u32.u64 %r1, %rd1; add.s32 %r1, %r1, %r2;
+        st.global.u32 [%rd0], %r1;''', before='''
+        .func (.param .align 8 .b8 r[16]) f(.param .b32 a)
+        { .reg .b32 %r<4>; .reg .b64 %rd1; ld.param.u32 %r1, [a];
+          mul.wide.u32 %rd1, %r1, 5; neg.s32 %r2, %r1;
+          st.param.b64 [r], %rd1; st.param.b16 [r+8], %r2; ret; }''')
+    assert (found == 4 * INDEX).all()
