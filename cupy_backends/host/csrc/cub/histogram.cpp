@@ -56,16 +56,27 @@ struct Sample<Bool> {
     static double edge(double x) { return x; }
 };
 
+/* Number of edges that are not above the sample; all of them for NaN.
+ * Samples in no order would mislead the branches of std::upper_bound: this
+ * has none.  `edges`: sorted, n >= 1. */
+size_t edges_below(const double *edges, size_t n, double sample) {
+    const double *base = edges;
+    for (size_t length = n; length > 1; length -= length / 2) {
+        base = !(sample < base[length / 2]) ? base + length / 2 : base;
+    }
+    return size_t(base - edges) + !(sample < *base);
+}
+
 template <typename T>
 void histogram_range(const T *x, size_t n, int64_t *counts,
                      const typename Sample<T>::Edge *edges, size_t bins) {
     std::vector<double> sorted(bins + 1);
     std::transform(edges, edges + bins + 1, sorted.begin(), Sample<T>::edge);
     count(x, n, counts, bins, [&](T sample) {
-        // NaN is above no edge and below none: beyond the last bin.
-        auto above = std::upper_bound(sorted.begin(), sorted.end(),
-                                      Sample<T>::value(sample));
-        return size_t(above - sorted.begin()) - 1;  // -1: a huge number
+        // Below all edges is bin -1, a huge number; NaN is in the bin
+        // behind the last.
+        return edges_below(sorted.data(), bins + 1,
+                           Sample<T>::value(sample)) - 1;
     });
 }
 
