@@ -181,8 +181,8 @@ class _Translation:
                              frozenset(self.program.params))
         if loop is None:
             return None
-        text, vectorise = flat.write(self.program, self.body, loop)
-        return [text], phases.Result((straight.NAME,), (), 0, vectorise)
+        texts, vectorise = flat.write(self.program, self.body, loop)
+        return texts, phases.Result((straight.NAME,), (), 0, vectorise)
 
     def _other(self, graph: cfg.Graph) -> _Code:
         loops = laneloops.insert_stops(

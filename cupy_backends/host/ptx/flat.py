@@ -21,9 +21,13 @@ from cupy_backends.host.ptx import straight
 from cupy_backends.host.ptx import syntax
 from cupy_backends.host.ptx import writer
 
-_HEAD = f'''define void @{straight.NAME}(ptr noalias %launch, \
+_HEAD = '''define {linkage}void @{name}(ptr noalias %launch, \
 ptr noalias %block, i64 %first, i64 %end) #0 {{
 entry:'''
+
+_SIDE = '''{label}:
+  call void @{name}(ptr %launch, ptr %block, i64 %first, i64 %end)
+  ret void'''
 
 # Blocks are numbered with x fastest.  A row is a run of blocks of the same
 # y and z; threads that differ in y or z of the block repeat it.
@@ -116,17 +120,47 @@ _U64 = dtypes.TYPES['u64']
 
 
 def write(shared: program.Program, body: syntax.Body,
-          loop: gridloop.GridLoop) -> tuple[str, bool]:
-    """Returns the text of the kernel's LLVM function, and whether it has a
-    version that can be vectorised.
+          loop: gridloop.GridLoop | gridloop.Fork,
+          name: str = straight.NAME) -> tuple[list[str], bool]:
+    """Returns the texts of the kernel's LLVM functions, and whether there is
+    a loop that can be vectorised.
 
     Args:
         shared (Program): State of the translation.
         body (Body): The kernel's body.
-        loop (GridLoop): What it consists of.
+        loop (GridLoop or Fork): What it consists of.
+        name (str): Name of the function.
     """
-    kernel = _FlatKernel(shared, body, loop)
-    return kernel.write(), kernel.version is not None
+    if isinstance(loop, gridloop.GridLoop):
+        kernel = _FlatKernel(shared, body, loop)
+        return [kernel.write(name)], kernel.version is not None
+    texts, vectorise = [_decision(shared, body, loop, name)], False
+    for number, side in enumerate(loop.sides):
+        more, found = write(shared, body, side, f'{name}.{number}')
+        texts += more
+        vectorise |= found
+    return texts, vectorise
+
+
+def _head(name: str) -> str:
+    linkage = '' if name == straight.NAME else 'internal '
+    return _HEAD.format(name=name, linkage=linkage)
+
+
+def _decision(shared: program.Program, body: syntax.Body,
+              fork: gridloop.Fork, name: str) -> str:
+    """Returns the function that calls the one or the other."""
+    w = writer.Writer(shared, shared.kernel, body)
+    for inst in fork.setup:
+        w.emit(inst)
+    sides = ['other', 'taken'] if fork.decision.negated else [
+        'taken', 'other']
+    w.stmt(f'br i1 {w.read(fork.decision.pred)}, label %{sides[0]}, '
+           f'label %{sides[1]}')
+    calls = [_SIDE.format(label=label, name=f'{name}.{number}')
+             for number, label in enumerate(('taken', 'other'))]
+    return '\n'.join([_head(name), *w.allocas, *w.prologue, *w.lines,
+                      *calls, '}'])
 
 
 class _FlatKernel:
@@ -139,7 +173,7 @@ class _FlatKernel:
         self.live = set(liveness.Liveness(loop.graph, body, loop.linear)
                         .live_in(loop.graph.entry))
 
-    def write(self) -> str:
+    def write(self, name: str) -> str:
         w = self.w
         locals_ = straight.add_locals(w)
         self._setup()
@@ -155,7 +189,7 @@ class _FlatKernel:
         head = _LOOPS.format(
             bound=bound, ctaid=program.BLOCK_CTAID, **self.sizes,
             part=_PART if version and version.bails else _WHOLE)
-        return '\n'.join([_HEAD, *w.allocas, *w.prologue, *setup, head,
+        return '\n'.join([_head(name), *w.allocas, *w.prologue, *setup, head,
                           *w.lines, _END])
 
     def _any(self, locals_: str) -> None:

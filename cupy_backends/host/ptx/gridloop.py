@@ -57,23 +57,76 @@ class GridLoop(NamedTuple):
     evaluator: uniform.Evaluator
 
 
-def find(graph: cfg.Graph, body: syntax.Body,
-         params: frozenset[str]) -> GridLoop | None:
+class Fork(NamedTuple):
+    """A kernel that is one of two loops, the same one for all threads.
+
+    The compiler makes two of a loop around a condition that does not change.
+
+    Attributes:
+        setup (list of Inst): What precedes the decision.
+        decision (Inst): The branch.
+        sides (tuple): Loops if it is taken, and if not.
+    """
+
+    setup: list[syntax.Inst]
+    decision: syntax.Inst
+    sides: tuple[GridLoop | Fork, GridLoop | Fork]
+
+
+_MOST_FORKS = 2
+
+
+def find(graph: cfg.Graph, body: syntax.Body, params: frozenset[str],
+         forks: int = _MOST_FORKS) -> GridLoop | Fork | None:
     """Returns the loop if the kernel is one, else None.
 
     Args:
         graph (Graph): Control flow graph.
         body (Body): For the registers.
         params (set of str): Kernel parameters.
+        forks (int): How many decisions there may be one after the other.
     """
+    finder = _Finder(graph, body, params)
     try:
-        return _Finder(graph, body, params).find()
+        return finder.find()
+    except _ForkFound as found:
+        if not forks:
+            return None
+        taken, other = (
+            find(_decided(graph, found.label, target), body, params,
+                 forks - 1) for target in found.targets)
+        if taken is None or other is None:
+            return None
+        return Fork(finder.evaluator.setup, found.decision, (taken, other))
     except _NoLoop:
         return None
 
 
+def _decided(graph: cfg.Graph, label: str, target: str) -> cfg.Graph:
+    """Returns the graph in which a branch always goes to one target."""
+    decided = cfg.Graph()
+    decided.blocks = dict(graph.blocks)
+    block = decided.blocks[label] = cfg.Block(label)
+    block.insts = graph.blocks[label].insts
+    block.effects = graph.blocks[label].effects
+    block.term = cfg.Term('bra', (target,))
+    decided.blocks = {label: decided.blocks[label]
+                      for label in decided.order(decided.entry)}
+    return decided
+
+
 class _NoLoop(Exception):
     """The kernel does not have the form looked for."""
+
+
+class _ForkFound(Exception):
+    """There is a branch before the loop."""
+
+    def __init__(self, label: str, targets: tuple[str, ...],
+                 decision: syntax.Inst) -> None:
+        self.label = label
+        self.targets = targets
+        self.decision = decision
 
 
 def _require(condition: object) -> None:
@@ -138,9 +191,19 @@ class _Finder:
         while len(before[label]) == 1:
             chain.append(label)
             term = self.graph.blocks[label].term
+            if term.kind == 'if':
+                self._fork(chain, term)
             _require(term.kind == 'bra')
             label = term.targets[0]
         return chain, label
+
+    def _fork(self, chain: list[str], term: cfg.Term) -> None:
+        """Raises what tells of a decision that is the same for all."""
+        for label in chain:
+            self._evaluate(self.graph.blocks[label])
+        assert term.inst is not None
+        if term.inst.pred in self.evaluator.uniform:
+            raise _ForkFound(chain[-1], term.targets, term.inst)
 
     def _loop_labels(self, header: str) -> list[str]:
         return [label for label in self.graph.order(header)

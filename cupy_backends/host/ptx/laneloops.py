@@ -113,8 +113,9 @@ class _Finder:
         for label in self.order:
             for target in graph.successors(label):
                 self.before.setdefault(target, []).append(label)
-        self.uniform = frozenset(
-            uniform.registers(graph, body, params))
+        same = uniform.registers(graph, body, params)
+        self.uniform = frozenset(same)
+        self.grid = uniform.follow(graph, same, '%nctaid')
 
     def loops(self) -> list[tuple[str, str, set[str]]]:
         """Returns header, latch and blocks of the innermost loops."""
@@ -163,8 +164,11 @@ class _Finder:
         if not any(_LOAD.match(i.opcode) for i in insts):
             return None
         inductions = self._inductions(blocks, latch)
-        if not any(step in self.body.regs for step in inductions.values()):
-            # Each thread has its own piece of memory: as it is is best.
+        steps = {step for step in inductions.values()
+                 if step in self.body.regs}
+        # Without such a step each thread has its own piece of memory; with
+        # one of the grid's size there are few iterations for a thread.
+        if not steps or steps & self.grid:
             return None
         decision = self.graph.blocks[latch].term
         assert decision.inst is not None

@@ -157,6 +157,25 @@ def registers(graph: cfg.Graph, body: syntax.Body,
     return same
 
 
+def follow(graph: cfg.Graph, same: set[str], source: str) -> set[str]:
+    """Returns the registers of ``same`` that depend on a special register.
+
+    Args:
+        graph (Graph): Control flow graph.
+        same (set of str): As :func:`registers` returns it.
+        source (str): The special register without its axis.
+    """
+    found: set[str] = set()
+    for label in graph.order(graph.entry):
+        block = graph.blocks[label]
+        for inst, effect in zip(block.insts, block.effects):
+            if same.issuperset(effect.defs) and (
+                    found.intersection(effect.uses)
+                    or any(arg.startswith(source) for arg in inst.args)):
+                found.update(effect.defs)
+    return found
+
+
 _PER_BLOCK = re.compile(r'%(?:ntid|nctaid|ctaid)\.[xyz]')
 
 

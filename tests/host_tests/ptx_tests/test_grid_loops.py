@@ -303,3 +303,22 @@ def test_rare_slow_path(places: list[int], in_place: bool) -> None:
 def test_slow_path_that_is_always_taken() -> None:
     k = kernel(RARE.replace('@%p3 bra USUAL;', 'bra SLOW;'))
     assert '%fast.i' not in k.kernel.ir
+
+
+@pytest.mark.parametrize('negated', ['', '!'])
+@pytest.mark.parametrize('stride', [8, 16])
+def test_two_loops_of_which_all_threads_take_the_same(
+        negated: str, stride: int) -> None:
+    text = LOOP.format(body=TWICE)
+    start, end = text.index('LOOP:'), text.index('DONE: ret')
+    other = text[start:end].replace('LOOP', 'OTHER').replace(
+        'add.f64 %fd2, %fd1, %fd1', 'mul.f64 %fd2, %fd1, %fd1')
+    text = (text[:start] + f'setp.eq.s64 %p4, %rd4, 16; @{negated}%p4 '
+            'bra OTHER;' + text[start:end] + 'bra DONE;' + other + text[end:])
+    k = runner.Kernel(text)
+    assert k.kernel.ir.count('%fast.i =') == 2
+    x, memory = numpy.arange(100.), numpy.zeros(200)
+    y = memory[::stride // 8][:100]
+    run(k, x, y, 2, 16)
+    square = (stride == 16) != (negated == '!')
+    assert (y == (x * x if square else 2 * x)).all()
