@@ -20,7 +20,7 @@ HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
 .PHONY: help wheel develop source-wheel demo test lint test-upstream fuzz tree \
-	clean upstream-patch
+	clean upstream-patch bench
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
@@ -101,3 +101,12 @@ UPSTREAM ?= $(shell $(OVERLAY) fetch | grep tar.gz)
 
 upstream-patch: $(VENV)/.build-requirements  ## the hook as patches for CuPy
 	@$(PY) tools/upstream_patch.py $(UPSTREAM)
+
+# Measuring --------------------------------------------------------------------
+
+bench: wheel  ## ratios to NumPy and to the unmodified CuPy (see benchmarks/)
+	@$(HOST) CUPY_HOST_NUM_THREADS=1 $(PY) benchmarks/throughput.py
+	@$(HOST) $(PY) benchmarks/throughput.py
+	@$(HOST) $(PY) benchmarks/launch.py
+	@$(HOST) $(PY) benchmarks/first_call.py
+	@$(HOST) $(PY) benchmarks/dispatch.py

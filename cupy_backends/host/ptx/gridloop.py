@@ -311,8 +311,7 @@ class _Finder:
     def _check_later_uses(self, block: cfg.Block, number: int,
                           reg: str) -> None:
         """Requires that the increased value only decides the branch."""
-        for inst, effect in zip(block.insts[number + 1:],
-                                block.effects[number + 1:]):
+        for effect in block.effects[number + 1:]:
             if reg in effect.uses:
                 assert block.term.inst is not None
                 _require(effect.defs == (block.term.inst.pred,))
