@@ -712,7 +712,8 @@ def examined(call):
     names = NAMES.get(call.method)
     found = [x for i, x in enumerate(call.args)
              if names is None or names[i:i + 1] and names[i] in OPERANDS]
-    found += [x for k, x in call.kwargs if k in OPERANDS]
+    known = OPERANDS if names else ('out', 'where', '_where')
+    found += [x for k, x in call.kwargs if k in known]
     out = call.get('out')
     if out and out.kind == 'tuple':
         found += out.value
