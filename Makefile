@@ -20,7 +20,7 @@ HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
 .PHONY: help wheel develop source-wheel demo test lint test-upstream fuzz tree \
-	clean upstream-patch bench
+	clean upstream-patch bench gpu-bundle gpu-check
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
@@ -110,3 +110,14 @@ bench: wheel  ## ratios to NumPy and to the unmodified CuPy (see benchmarks/)
 	@$(HOST) $(PY) benchmarks/launch.py
 	@$(HOST) $(PY) benchmarks/first_call.py
 	@$(HOST) $(PY) benchmarks/dispatch.py
+
+# A GPU without a network ------------------------------------------------------
+
+BUNDLE ?= build/gpu-bundle
+
+gpu-bundle: $(VENV)/.build-requirements  ## what to carry to a GPU machine
+	@$(PY) tools/gpu_bundle.py --out $(BUNDLE)
+
+# With the Python that has CuPy, which the fork is built on.
+gpu-check:  ## build, test and measure on a GPU machine (BUNDLE=folder)
+	@$(PYTHON) tools/gpu_check.py $(BUNDLE)

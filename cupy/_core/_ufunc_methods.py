@@ -49,6 +49,9 @@ def at(ufunc, args, kwargs):
     result = _ask(ufunc, 'at', inputs, (), {})
     if result is not NOT_OVERRIDDEN:
         return result
+    own = _own(ufunc, 'at')
+    if own is not None:
+        return own(*map(_converted, inputs))
     if ufunc._scatter_op is None:
         raise _not_supported(ufunc, 'at')
     _converted(inputs[0])._scatter_op(
@@ -65,6 +68,9 @@ def reduce(ufunc, args, kwargs):
         del given['initial']
     if given.get('where') is True:
         del given['where']
+    own = _own(ufunc, 'reduce')
+    if own is not None:
+        return own(array, **given | {'out': out})
     _refuse('reduce', given, ('initial', 'where'))
     axis, keepdims = given.get('axis', 0), given.get('keepdims', False)
     if ufunc is cupy.add:
@@ -81,6 +87,9 @@ def accumulate(ufunc, args, kwargs):
     if result is not NOT_OVERRIDDEN:
         return result
     array, axis = _converted(given.pop('array')), given.get('axis', 0)
+    own = _own(ufunc, 'accumulate')
+    if own is not None:
+        return own(array, **given | {'out': out})
     if ufunc is cupy.add:
         return array.cumsum(axis, given.get('dtype'), out)
     if ufunc is cupy.multiply:
@@ -94,6 +103,9 @@ def reduceat(ufunc, args, kwargs):
         ufunc, 'reduceat', _REDUCEAT, 2, args, kwargs)
     if result is not NOT_OVERRIDDEN:
         return result
+    own = _own(ufunc, 'reduceat')
+    if own is not None:
+        return own(_converted(given.pop('array')), **given | {'out': out})
     if ufunc is cupy.add:
         return _converted(given['array'])._add_reduceat(
             given['indices'], given.get('axis', 0), given.get('dtype'), out)
@@ -184,6 +196,11 @@ def _converted(x):
             or hasattr(t, '__cupy_get_ndarray__')):
         return cupy.asarray(x)
     return x
+
+
+def _own(ufunc, method):
+    """Returns what a subclass of ufunc computes a method by, or None."""
+    return getattr(ufunc, f'_{method}', None)
 
 
 def _not_supported(ufunc, method):

@@ -84,7 +84,8 @@ class Evaluator:
     def is_uniform(self, inst: syntax.Inst, uses: Sequence[str]) -> bool:
         """Returns whether an instruction does the same in all threads."""
         return (self.uniform.issuperset(uses)
-                and not self._reads_thread(inst))
+                and not self._reads_thread(inst)
+                and not names_own_variable(inst, self._body))
 
     def _new_symbol(self, inst: syntax.Inst, reg: str) -> Poly:
         name = f'{reg}:{len(self.registers)}'
@@ -133,6 +134,12 @@ def is_uniform(value: Poly) -> bool:
     return not value.symbols() & _INDICES
 
 
+def names_own_variable(inst: syntax.Inst, body: syntax.Body) -> bool:
+    """Returns whether an operand is a variable that each thread has."""
+    return any(
+        arg in body.variables and body.variables[arg].space in (
+            'local', 'param')
+        for arg in inst.args)
 
 
 def registers(graph: cfg.Graph, body: syntax.Body,
@@ -184,6 +191,8 @@ def _is_same_in_block(inst: syntax.Inst, body: syntax.Body,
     if remat.is_parameter_load(inst, params):
         return True
     if not (instinfo.is_pure(inst) or inst.opcode.startswith('cvta.')):
+        return False
+    if names_own_variable(inst, body):
         return False
     return all(arg[0] != '%' or arg in body.regs
                or _PER_BLOCK.fullmatch(arg) for arg in inst.args)

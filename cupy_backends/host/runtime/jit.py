@@ -58,6 +58,7 @@ def object_code(kernel: compile_.Kernel) -> bytes:
     with _lock:
         _initialise()
         module = llvm.parse_assembly(kernel.ir)
+        module.verify()  # or LLVM's passes may end the process
         machine = _target_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)

@@ -173,6 +173,17 @@ def test_stores_in_the_loop() -> None:
     assert (x == 2 * numpy.arange(999.)).all()
 
 
+def test_address_of_a_local_variable() -> None:
+    # Each thread has its own, though the instruction reads nothing of it.
+    k = kernel(ADD + 'st.f64 [%rd31], %fd1;',
+               '.local .align 8 .b8 own[8]; mov.u64 %rd30, own; '
+               'cvta.local.u64 %rd31, %rd30;',
+               ('DONE: ', 'ld.local.f64 %fd1, [%rd30]; DONE: '))
+    x = numpy.arange(640.) ** 2
+    found, _ = run(k, x, 64)
+    assert found.tolist() == sums(x, 64)
+
+
 def test_between_barriers() -> None:
     k = kernel(ADD, before='bar.sync 0;', change=('DONE:', '''DONE:
         .shared .f64 s[512]; mov.u32 %r10, s; mad.lo.s32 %r11, %r1, 8, %r10;
