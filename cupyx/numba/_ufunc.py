@@ -18,7 +18,7 @@ from cupyx.numba import _pickling
 from cupyx.numba import _types
 
 
-class UFunc(cupy.ufunc):
+class UFunc(_pickling.Picklable, cupy.ufunc):
     """A ufunc of CuPy that computes a Python function.
 
     With signatures, it has a loop for each and chooses the first to which
@@ -237,15 +237,9 @@ class UFunc(cupy.ufunc):
         return _arguments.call_method(
             super().outer, a, (b,), kwargs, kinds)
 
-    def __reduce__(self):
-        return _pickling.reduce(
-            self, (self._pyfunc, self._signatures), self._options)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
+    @property
+    def _arguments(self):
+        return self._pyfunc, self._signatures
 
     def __repr__(self):
         return f'<ufunc {self.__name__!r} compiled by numba>'
