@@ -45,11 +45,13 @@ $(VENV)/.test-requirements: tests/requirements.txt | $(VENV)/.build-requirements
 	@$(PY) -m pip install --quiet --requirement $<
 	@touch $@
 
-# Awkward's CUDA backend calls cuda.compute (cuda-cccl) for CUDA 13 or 12.
+# Awkward's CUDA backend calls cuda.compute (cuda-cccl), numba-cuda compiles:
+# for CUDA 13 or 12.
 $(VENV)/.interop-requirements: tests/interop_tests/requirements.txt | $(VENV)/.build-requirements
 	@echo 'installing the array libraries of the tests'
 	@$(PY) -m pip install --quiet --requirement $< \
-		'cuda-cccl[$(BASE:cupy-cuda%x=cu%)]>=1.2'
+		'cuda-cccl[$(BASE:cupy-cuda%x=cu%)]>=1.2' \
+		'numba-cuda[$(BASE:cupy-cuda%x=cu%)]>=0.22,<1'
 	@touch $@
 
 # Building ---------------------------------------------------------------------

@@ -1,7 +1,6 @@
-"""numba's compilers behind one interface: a Python function to LTO-IR.
+"""numba's compiler behind a small interface: a Python function to LTO-IR.
 
-Only the compiler is used, not numba's driver: either package works wherever
-it can be imported.
+Only the compiler is used, not numba's driver.
 """
 from __future__ import annotations
 
@@ -9,17 +8,14 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import threading
 import types as python_types
 
 from numba import types
 
-# The first whose package is installed serves. From these versions on they
-# compile with the C ABI to LTO-IR.
-_COMPILERS = {
-    'numba-cuda': ('numba.cuda', (0, 20)),
-    'numba-cuda-mlir': ('numba_cuda_mlir.cuda', (0, 6)),
-}
+# From this version on it compiles with all that a function calls.
+_WANTED = (0, 22)
 
 # Types do not depend on the compute capability.
 _ANY = (8, 0)
@@ -31,28 +27,26 @@ def compiler():
     """Returns the compiler's module and what identifies its output.
 
     Raises:
-        ImportError: None is installed, or it is too old.
+        ImportError: It is not installed, or too old.
     """
-    problems = []
-    for package, (module, wanted) in _COMPILERS.items():
-        try:
-            version = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        if tuple(map(int, version.split('.')[:2])) < wanted:
-            problems.append(f'{package} {version} is too old')
-            continue
-        return importlib.import_module(module), f'{package} {version}'
+    try:
+        version = importlib.metadata.version('numba-cuda')
+    except importlib.metadata.PackageNotFoundError:
+        problem = 'is not installed'
+        if importlib.util.find_spec('numba_cuda_mlir'):
+            problem += (' (numba-cuda-mlir cannot take its place: it does not '
+                        'compile functions of pointers)')
+    else:
+        if tuple(map(int, version.split('.')[:2])) >= _WANTED:
+            return (importlib.import_module('numba.cuda'),
+                    f'numba-cuda {version}')
+        problem = f'{version} is too old'
+    wanted = '.'.join(map(str, _WANTED))
     raise ImportError(
-        'Compiling Python functions for the device needs numba-cuda '
-        f'{_version(_COMPILERS["numba-cuda"][1])} or newer'
-        + ''.join(f' ({p})' for p in problems)
-        + ". Install it for your CUDA version: pip install 'numba-cuda[cu13]' "
-        "or 'numba-cuda[cu12]'.")
-
-
-def _version(numbers):
-    return '.'.join(map(str, numbers))
+        f'compiling Python functions for the device needs numba-cuda '
+        f'{wanted} or newer, which {problem}. Install it for your CUDA '
+        f"version: pip install 'numba-cuda[cu13]>={wanted}' or "
+        f"'numba-cuda[cu12]>={wanted}'")
 
 
 def infer(function, argtypes, fastmath):
