@@ -23,30 +23,34 @@ _lock = threading.RLock()
 
 
 @functools.cache
-def compiler():
-    """Returns the compiler's module and what identifies its output.
+def version():
+    """Returns what identifies the compiler's output.
 
     Raises:
-        ImportError: It is not installed, or too old.
+        ImportError: The compiler is not installed, or too old.
     """
     try:
-        version = importlib.metadata.version('numba-cuda')
+        found = importlib.metadata.version('numba-cuda')
     except importlib.metadata.PackageNotFoundError:
         problem = 'is not installed'
         if importlib.util.find_spec('numba_cuda_mlir'):
             problem += (' (numba-cuda-mlir cannot take its place: it does not '
                         'compile functions of pointers)')
     else:
-        if tuple(map(int, version.split('.')[:2])) >= _WANTED:
-            return (importlib.import_module('numba.cuda'),
-                    f'numba-cuda {version}')
-        problem = f'{version} is too old'
+        if tuple(map(int, found.split('.')[:2])) >= _WANTED:
+            return f'numba-cuda {found}'
+        problem = f'is {found} here'
     wanted = '.'.join(map(str, _WANTED))
     raise ImportError(
-        f'compiling Python functions for the device needs numba-cuda '
+        'compiling Python functions for the device needs numba-cuda '
         f'{wanted} or newer, which {problem}. Install it for your CUDA '
         f"version: pip install 'numba-cuda[cu13]>={wanted}' or "
         f"'numba-cuda[cu12]>={wanted}'")
+
+
+def _module():
+    version()
+    return importlib.import_module('numba.cuda')  # slow, so not above
 
 
 def infer(function, argtypes, fastmath):
@@ -63,7 +67,7 @@ def infer(function, argtypes, fastmath):
         numba.core.errors.NumbaError: numba's own message, with the line of
             the user's function.
     """
-    module, _ = compiler()
+    module = _module()
     with _compiling_for(module, _ANY):
         _, restype = module.compile(
             function, argtypes, device=True, abi='numba', fastmath=fastmath,
@@ -82,7 +86,7 @@ def entry(function, argtypes, restypes, symbol, cc, fastmath):
         list of bytes: LTO-IR that defines ``symbol`` and what it calls:
         float16 arithmetic is CUDA C++ that numba compiles beside it.
     """
-    module, _ = compiler()
+    module = _module()
     body = _entry_point(module, function, argtypes, len(restypes))
     parameters = [t if isinstance(t, types.Array) else types.CPointer(t)
                   for t in (*argtypes, *restypes)]

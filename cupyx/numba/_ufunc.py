@@ -102,6 +102,19 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
             numba.core.errors.NumbaError: numba cannot compile the function
                 for the dtypes of the operands.
         """
+        if not kwargs and len(args) == self.nin:
+            # The common case takes as little time as it can.
+            for x in args:
+                if type(x) is not cupy.ndarray:
+                    break
+            else:
+                ufunc = self._fixed or self._ufuncs.get(
+                    tuple([x.dtype for x in args]))
+                if ufunc is not None:
+                    return self._computed(ufunc, args, kwargs)
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
                 f'{self.__name__}() takes {self.nin} inputs and '
@@ -121,6 +134,9 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
     def _run(self, *args, **kwargs):
         """Computes with operands on the device."""
         ufunc = self._choose(args[:self.nin], kwargs.get('dtype'))
+        return self._computed(ufunc, args, kwargs)
+
+    def _computed(self, ufunc, args, kwargs):
         try:
             return ufunc(*args, **kwargs)
         except TypeError as error:
