@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import importlib.metadata
+from importlib import metadata
 import importlib.util
 import threading
 import types as python_types
@@ -30,8 +30,8 @@ def version():
         ImportError: The compiler is not installed, or too old.
     """
     try:
-        found = importlib.metadata.version('numba-cuda')
-    except importlib.metadata.PackageNotFoundError:
+        found = metadata.version('numba-cuda')
+    except metadata.PackageNotFoundError:
         problem = 'is not installed'
         if importlib.util.find_spec('numba_cuda_mlir'):
             problem += (' (numba-cuda-mlir cannot take its place: it does not '
