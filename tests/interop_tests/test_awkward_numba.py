@@ -109,10 +109,25 @@ def test_with_signatures(signatures):
     assert ak.almost_equal(found, cpu(array, array), rtol=1e-14)
 
 
-def test_large_lists_as_by_hand():
-    counts = cupy.random.poisson(lam=3, size=100_000)
-    array = ak.unflatten(
+def ragged(n):
+    counts = cupy.random.poisson(lam=3, size=n)
+    return counts, ak.unflatten(
         cupy.random.normal(size=int(counts.sum())), counts)
+
+
+# The size at which numba-cuda#37 was reported.
+@pytest.mark.slow
+def test_five_million_lists():
+    _, array = ragged(5_000_000)
+    cpu, cuda = pair(twice_and)
+    on_host = ak.to_backend(array, 'cpu')
+    found = cuda(array, array)
+    assert ak.backend(found) == 'cuda'
+    assert ak.array_equal(ak.to_backend(found, 'cpu'), cpu(on_host, on_host))
+
+
+def test_large_lists_as_by_hand():
+    counts, array = ragged(100_000)
     ufunc = cupyx.numba.vectorize(twice_and)
     expected = ak.unflatten(
         ufunc(ak.flatten(array), ak.flatten(array)), counts)
