@@ -103,6 +103,7 @@ def _install_finder() -> None:
         Path(__file__).parent / 'modules',
         {'cupy._core._accelerator': _choose_accelerators,
          'cupy.cuda': missing.hide_libraries,
+         'cupy.cuda.jitify': missing.refuse_jitify,
          'cupy_backends.cuda.libs': missing.hide_libraries,
          'cuda.compute._bindings': missing.refuse_algorithms})
     sys.meta_path.insert(0, finder)
