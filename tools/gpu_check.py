@@ -66,7 +66,8 @@ def run(step: str, bundle: Path, rehearse: bool) -> dict[str, Any]:
     start = time.monotonic()
     try:
         done = subprocess.run(
-            command(step, bundle), cwd=ROOT, text=True, timeout=STEPS[step],
+            command(step, bundle), cwd=ROOT, text=True,
+            timeout=STEPS[step] * (4 if rehearse else 1),  # on a laptop
             env=environment(step, bundle, rehearse),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         status, output = done.returncode, done.stdout
