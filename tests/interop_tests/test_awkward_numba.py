@@ -96,6 +96,18 @@ class TestLayouts:
         same(cpu(array, flat), cuda(device, cupy.asarray(flat)))
 
 
+@pytest.mark.parametrize('options', [
+    {}, {'ftylist_or_function': [numba.float32(numba.float32),
+                                 numba.float64(numba.float64)]}])
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_square(options, dtype):
+    array = ak.values_astype(ak.Array(LISTS), dtype)
+    cpu, cuda = pair(lambda x: x * x, **options)
+    found = cuda(ak.to_backend(array, 'cuda'))
+    same(cpu(array), found)
+    assert str(found) == str(cpu(array))
+
+
 @pytest.mark.parametrize('signatures', [
     ['float64(float64, float64)'],
     [numba.float32(numba.float32, numba.float32),
