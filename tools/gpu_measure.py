@@ -3,16 +3,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import json
+from pathlib import Path
 import statistics
+import sys
 import time
 from typing import Any
 
 import awkward as ak
 import cupy as cp
 from numba import cuda
-from numba.cuda import vectorizers
 
 import cupyx.numba
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'benchmarks'))
+import numba_ufunc
 
 N = 15_000_000
 
@@ -31,17 +35,12 @@ def seconds(call: Callable[[], Any], repeats: int = 9) -> float:
 
 def numba_figures() -> dict[str, float]:
     """A numba ufunc against a kernel by hand and numba's dispatcher."""
-    def polynomial(x: Any, y: Any) -> Any:
-        return x * x + 3 * y
-
     x, y = cp.random.random((2, N))
     out, one = cp.empty(N), cp.ones(1)
     kernel = cp.ElementwiseKernel(
         'float64 x, float64 y', 'float64 z', 'z = x * x + 3 * y', 'poly')
-    ours = cupyx.numba.vectorize(polynomial)
-    builder = vectorizers.CUDAVectorize(polynomial, targetoptions={})
-    builder.add('float64(float64, float64)')
-    theirs, there = builder.build_ufunc(), cuda.to_device(one.get())
+    ours = cupyx.numba.vectorize(numba_ufunc.polynomial)
+    theirs, there = numba_ufunc.numbas_own(), cuda.to_device(one.get())
     by_hand = seconds(lambda: kernel(x, y, out))
     return {
         'numba ufunc, throughput against ElementwiseKernel':

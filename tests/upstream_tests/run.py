@@ -69,7 +69,7 @@ def unpack(sdist: Path) -> Path:
 def pytest_command(arguments: argparse.Namespace, results: Path) -> list[str]:
     command = [sys.executable, '-m', 'pytest', '-q', '-p', 'upstream_plugin',
                '-p', 'no:cacheprovider', '--tb=short', '-rfE',
-               '-m', 'not multi_gpu',
+               '-m', 'not multi_gpu and not slow',
                f'--upstream-results={results}',
                f'--upstream-sample={arguments.sample}']
     if arguments.jobs > 1:
