@@ -37,6 +37,19 @@ def test_prod(dtype, size):
     check(cupy.asarray(x).prod(dtype=dtype), exact, dtype)
 
 
+@pytest.mark.parametrize(('dtype', 'large'), [
+    ('complex64', 1e30), ('complex128', 1e300)])
+@pytest.mark.filterwarnings('ignore:overflow:RuntimeWarning')
+@pytest.mark.filterwarnings('ignore:invalid value:RuntimeWarning')
+def test_complex_products_that_overflow(dtype, large):
+    x = numpy.full(100, large * (1 + 1j), dtype)
+    y = cupy.asarray(x)
+    rows = cupy.stack([y] * 3).prod(axis=1)
+    for got in y.prod(), y.cumprod()[-1], rows:
+        assert cupy.isnan(got).all()
+    assert numpy.isnan(x.prod())
+
+
 @pytest.mark.parametrize('dtype', samples.NUMBERS)
 def test_sum_and_prod_of_nothing(dtype):
     x = cupy.empty((0,), dtype)

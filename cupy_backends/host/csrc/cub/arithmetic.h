@@ -53,7 +53,8 @@ inline Complex<double> operator+(Complex<double> a, Complex<double> b) {
     return {a.re + b.re, a.im + b.im};
 }
 
-inline Complex<double> operator*(Complex<double> a, Complex<double> b) {
+template <typename T>
+Complex<T> operator*(Complex<T> a, Complex<T> b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
@@ -74,6 +75,18 @@ struct Product : Sum<T> {
     using Partial = typename Wide<T>::type;
     static Partial combine(Partial a, Partial b) { return a * b; }
     static T empty() { return Wide<T>::to(Partial{1}); }
+};
+
+/* In the elements' own type: once a part overflows, the next factor makes
+ * both NaN, as in NumPy and on a GPU.  A wider type would give infinities. */
+template <typename T>
+struct Product<Complex<T>> {
+    using Value = Complex<T>;
+    using Partial = Complex<T>;
+    static Partial load(Value value) { return value; }
+    static Partial combine(Partial a, Partial b) { return a * b; }
+    static Value store(Partial partial) { return partial; }
+    static Value empty() { return {1, 0}; }
 };
 
 }  // namespace host
