@@ -7,6 +7,7 @@ override, against ``np.sqrt(obj)``.
 """
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import re
 import shutil
@@ -17,21 +18,26 @@ import venv
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-CALLS = {
-    'cp.add(a, b)': 'cp.add(a, b)',
-    'cp.sqrt(a)': 'cp.sqrt(a)',
-    'cp.add(a, 1)': 'cp.add(a, 1)',
-    'kernel(a, b)': 'kernel(a, b)',
-}
+CALLS = ('cp.add(a, b)', 'cp.sqrt(a)', 'cp.add(a, 1)', 'kernel(a, b)')
+FEW, MANY = 200, 700
+# getppid() stands for nothing else: callgrind writes its counters there.
 PROGRAM = '''
 from cupy_backends import host
 host.activate()
+import ctypes, gc
 import cupy as cp
 a, b = cp.empty(0), cp.empty(0)
 kernel = cp.ElementwiseKernel(
     'float64 x, float64 y', 'float64 z', 'z = x + y', 'plus')
-for _ in range({count}):
-    {call}
+mark = ctypes.CDLL(None).getppid
+gc.disable()
+for call in {calls}:
+    exec(f'def run(n):\\n    for _ in range(n):\\n        {{call}}')
+    run(100)
+    for count in {few}, {many}:
+        mark()
+        run(count)
+    mark()
 '''
 OVERRIDE = '''
 import timeit
@@ -50,25 +56,30 @@ for name, call in [('sqrt(obj)', '{xp}.sqrt(obj)'),
 '''
 
 
-def instructions(python: Path, call: str, count: int) -> int:
-    """Instructions of a process that makes ``count`` calls."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            ['valgrind', '--tool=callgrind', '--smc-check=all-non-file',
-             f'--callgrind-out-file={folder}/out', str(python), '-c',
-             PROGRAM.format(call=call, count=count)],
-            capture_output=True, text=True, env={
-                'PYTHONHASHSEED': '0', 'HOME': str(Path.home())})
-    found = re.search(r'Collected : (\d+)', done.stderr)
-    if done.returncode or not found:
-        raise SystemExit(f'callgrind failed:\n{done.stderr[-2000:]}')
-    return int(found[1])
+def start(python: Path, folder: str) -> subprocess.Popen[str]:
+    """Starts the program under callgrind, which writes into a folder."""
+    program = PROGRAM.format(calls=CALLS, few=FEW, many=MANY)
+    return subprocess.Popen(
+        ['valgrind', '--tool=callgrind', '--smc-check=all-non-file',
+         '--dump-before=getppid', f'--callgrind-out-file={folder}/out',
+         str(python), '-c', program],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={'PYTHONHASHSEED': '0', 'PATH': os.environ['PATH'],
+             'HOME': str(Path.home())})
 
 
-def per_call(python: Path, call: str) -> float:
-    few, many = 1000, 3000
-    return (instructions(python, call, many)
-            - instructions(python, call, few)) / (many - few)
+def per_call(process: subprocess.Popen[str], folder: str) -> list[float]:
+    """Waits for the program; returns the instructions of each call."""
+    output = process.communicate()[0]
+    counts = [int(re.findall(r'^totals: (\d+)', path.read_text(),
+                             re.MULTILINE)[0])
+              for path in sorted(Path(folder).glob('out.*'),
+                                 key=lambda p: int(p.suffix[1:]))]
+    if process.returncode or len(counts) < 3 * len(CALLS):
+        raise SystemExit(f'callgrind failed:\n{output[-2000:]}')
+    # Three marks a call: before it, after few, after many.
+    return [(counts[k + 2] - counts[k + 1]) / (MANY - FEW)
+            for k in range(0, 3 * len(CALLS), 3)]
 
 
 def upstream() -> Path:
@@ -99,13 +110,14 @@ def upstream() -> Path:
 def main() -> None:
     if not shutil.which('valgrind'):
         raise SystemExit('valgrind is needed to count instructions')
-    other = upstream()
+    pythons = [Path(sys.executable), upstream()]
+    with tempfile.TemporaryDirectory() as one, \
+            tempfile.TemporaryDirectory() as two:
+        running = [(start(p, f), f) for p, f in zip(pythons, (one, two))]
+        costs = [per_call(*item) for item in running]
     print('instructions a call: fork, unmodified CuPy')
-    for name, call in CALLS.items():
-        here, there = per_call(Path(sys.executable), call), per_call(
-            other, call)
-        print(f'    {name:14}{here:9.0f}{there:9.0f}{here / there:8.3f}x',
-              flush=True)
+    for call, here, there in zip(CALLS, *costs):
+        print(f'    {call:14}{here:9.0f}{there:9.0f}{here / there:8.3f}x')
     print('from the call to the override')
     subprocess.run([sys.executable, '-c', OVERRIDE], check=True)
 

@@ -8,7 +8,7 @@ import numpy
 
 import cupy
 from cupy._core import _gufuncs
-from cupy._core import _ufunc_override
+from cupy._core import _ufunc_dispatch
 from cupy._core import _ufunc_registry
 from cupyx.numba import _arguments
 from cupyx.numba import _device_function
@@ -109,7 +109,7 @@ class GUFunc(_gufuncs._GUFunc):
                             f'{len(args)} were given')
         return _arguments.call(self._run, self.nin, args, kwargs)
 
-    __call__ = _ufunc_override.overridable_gufunc(_call)
+    __call__ = _ufunc_dispatch.overridable_gufunc(_call)
 
     def _run(self, *args, out=None, axes=None, axis=None, keepdims=False,
              casting='same_kind', dtype=None, order='K'):
