@@ -42,6 +42,7 @@ def activate() -> None:
     _register_translator(loaded)
     _configure_cupy()
     _install_finder()
+    _tell_numba()
     _active = True
 
 
@@ -115,3 +116,11 @@ def _has_module(name: str) -> bool:
     from cupy_backends.host.runtime import _finder
     return any(name in finder.builds for finder in sys.meta_path
                if isinstance(finder, _finder.Finder))
+
+
+def _tell_numba() -> None:
+    """Lets numba's driver look again, if it has found no library before."""
+    module = sys.modules.get('numba.cuda.cudadrv.driver')
+    driver = getattr(module, 'driver', None)
+    if getattr(driver, 'initialization_error', None) is not None:
+        driver.__init__()  # type: ignore[misc]

@@ -13,8 +13,8 @@ import cupy
 from cupy._core import _ufunc_override
 
 
-# Kinds of operands, as bits.
-NONE, SCALAR, DEVICE, NUMBA, HOST, FOREIGN = 0, 1, 2, 4, 8, 16
+# Kinds of operands, as bits. OTHER are device arrays of other libraries.
+NONE, SCALAR, DEVICE, OTHER, NUMBA, HOST, FOREIGN = 0, 1, 2, 4, 8, 16, 32
 
 _kinds = {
     type(None): NONE, bool: SCALAR, int: SCALAR, float: SCALAR,
@@ -33,9 +33,11 @@ def _kind_of_instance(x):
     t = type(x)
     if _ufunc_override.has_override(x):
         return FOREIGN
+    if isinstance(x, cupy.ndarray):
+        return DEVICE
     if hasattr(x, '__cuda_array_interface__'):
         package = t.__module__.partition('.')[0]
-        return NUMBA if package.startswith('numba') else DEVICE
+        return NUMBA if package.startswith('numba') else OTHER
     return HOST
 
 
@@ -57,9 +59,7 @@ def kinds_of(args, kwargs):
 
 def to_device(x):
     """Returns an operand for CuPy: scalars as they are."""
-    if type(x) is tuple:
-        return tuple(map(to_device, x))
-    if kind(x) in (NONE, SCALAR, DEVICE):
+    if kind(x) in (NONE, SCALAR, DEVICE, FOREIGN):
         return x
     if kind(x) == HOST:
         x = numpy.asarray(x)
@@ -68,11 +68,22 @@ def to_device(x):
     return cupy.asarray(x)
 
 
+def _keywords_to_device(kwargs):
+    """Returns keywords whose ``out`` and ``where`` are on the device."""
+    found = dict(kwargs)
+    for name in 'out', 'where':
+        value = kwargs.get(name)
+        if value is not None:
+            found[name] = tuple(map(to_device, value)) if (
+                name == 'out' and type(value) is tuple) else to_device(value)
+    return found
+
+
 def to_caller(result, kinds):
     """Returns a result where the inputs are, as numba documents it."""
     if type(result) is tuple:
         return tuple(to_caller(r, kinds) for r in result)
-    if kinds & DEVICE or type(result) is not cupy.ndarray:
+    if kinds & (DEVICE | OTHER) or type(result) is not cupy.ndarray:
         return result
     if kinds & NUMBA:
         from numba import cuda
@@ -97,17 +108,14 @@ def call(run, nin, args, kwargs):
             kwargs['out'] = args[nin:]
             args = args[:nin]
         inputs, outputs = kinds_of(args, kwargs)
-        if not (inputs | outputs) & (HOST | NUMBA) and inputs != SCALAR:
+        if not (inputs | outputs) & ~(DEVICE | SCALAR) and (
+                inputs != SCALAR):
             return run(*args, **kwargs)
-        device = [to_device(x) for x in args]
-        given = kwargs.get('out')
-        for name in 'out', 'where':
-            if name in kwargs:
-                kwargs[name] = to_device(kwargs[name])
-        result = run(*device, **kwargs)
-        if given is None:
+        device = _keywords_to_device(kwargs)
+        result = run(*map(to_device, args), **device)
+        if kwargs.get('out') is None:
             return to_caller(result, inputs)
-        return _copied_back(given, kwargs['out'])
+        return _copied_back(kwargs['out'], device['out'])
 
 
 def call_method(method, array, args, kwargs, kinds=None):
@@ -124,12 +132,10 @@ def call_method(method, array, args, kwargs, kinds=None):
     with on_stream(kwargs.pop('stream', None)):
         if kinds & FOREIGN:
             return method(array, *args, **kwargs)
-        given = kwargs.get('out')
-        kwargs = {k: to_device(v) if k in ('out', 'where') else v
-                  for k, v in kwargs.items()}
-        result = method(to_device(array), *map(_if_array, args), **kwargs)
-        if given is not None:
-            return _copied_back(given, kwargs['out'])
+        device = _keywords_to_device(kwargs)
+        result = method(to_device(array), *map(_if_array, args), **device)
+        if kwargs.get('out') is not None:
+            return _copied_back(kwargs['out'], device['out'])
         if kinds & NUMBA and result.ndim == 0:
             return result.get()[()]  # as numba's own reduce does
         return to_caller(result, kinds)
@@ -151,11 +157,28 @@ def _copied_back(given, computed):
 
 
 def on_stream(stream):
-    """Returns a context in which CuPy uses a stream of numba or CuPy."""
-    if stream is None or (type(stream) is int and stream == 0):
+    """Returns a context in which CuPy uses a stream.
+
+    Args:
+        stream: Of CuPy or numba, an integer handle, or None or 0 for CuPy's
+            current one.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    if stream is None or type(stream) is int and stream == 0:
         return contextlib.nullcontext()
-    if isinstance(stream, cupy.cuda.stream.BaseStream):
+    if isinstance(stream, (cupy.cuda.Stream, cupy.cuda.ExternalStream)):
         return stream
-    handle = getattr(stream, 'handle', stream)
-    handle = getattr(handle, 'value', handle)
-    return cupy.cuda.ExternalStream(int(handle or 0))
+    return cupy.cuda.Stream.from_external(
+        _Handle(stream) if type(stream) is int else stream)
+
+
+class _Handle:
+    """An integer as a stream of the CUDA stream protocol."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    def __cuda_stream__(self):
+        return 0, self._handle

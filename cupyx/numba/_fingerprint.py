@@ -40,14 +40,14 @@ class _Walk:
         self._seen = {}
 
     def function(self, function):
-        known = self._seen.setdefault(id(function), len(self._seen))
-        if known != len(self._seen) - 1:
-            return 'function', known
+        if id(function) in self._seen:  # it calls itself
+            return 'function', self._seen[id(function)]
+        self._seen[id(function)] = len(self._seen)
         code = function.__code__
         return (
             'function', self._code(code), self._names(function, code),
             self.value(function.__defaults__ or ()),
-            tuple(self.value(c.cell_contents)
+            tuple(self._used(c.cell_contents, code)
                   for c in function.__closure__ or ()))
 
     def _code(self, code):
@@ -68,10 +68,13 @@ class _Walk:
         found = []
         for name in _all_names(code):
             if name in scope:
-                value = scope[name]
-                found.append((name, self._module(value, code) if isinstance(
-                    value, types.ModuleType) else self.value(value)))
+                found.append((name, self._used(scope[name], code)))
         return tuple(found)
+
+    def _used(self, value, code):
+        if isinstance(value, types.ModuleType):
+            return self._module(value, code)
+        return self.value(value)
 
     def _module(self, module, code):
         """Describes a module by those of its attributes that are used."""

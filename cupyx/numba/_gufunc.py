@@ -17,7 +17,7 @@ from cupyx.numba import _pickling
 from cupyx.numba import _types
 
 
-class GUFunc(_gufuncs._GUFunc):
+class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
     """A generalized ufunc of CuPy that runs a Python function.
 
     The function takes one element of each operand: an array of its core
@@ -44,7 +44,8 @@ class GUFunc(_gufuncs._GUFunc):
         self._pyfunc = pyfunc
         self._layout = layout
         self._options = {'identity': identity, 'fastmath': fastmath}
-        self._signatures = tuple(_types.parse(s)[0] for s in signatures)
+        self._signatures = tuple(
+            _without_result(_types.parse(s)) for s in signatures)
         self._check_layout()
         self._lock = threading.Lock()
         self._loops = {}
@@ -89,7 +90,7 @@ class GUFunc(_gufuncs._GUFunc):
             self._pyfunc, argtypes, self.nin, self._options['fastmath'])
         return self._loops.setdefault(loop.dtypes, loop)
 
-    def _call(self, *args, **kwargs):
+    def __call__(self, *args, stream=None, **kwargs):
         """Applies the function to all elements of the loop dimensions.
 
         Args:
@@ -104,17 +105,23 @@ class GUFunc(_gufuncs._GUFunc):
         Returns:
             Output or tuple of outputs.
         """
-        if len(args) != self.nin:
-            raise TypeError(f'{self.__name__}() takes {self.nin} inputs, but '
-                            f'{len(args)} were given')
+        if not self.nin <= len(args) <= self.nin + self.nout:
+            raise TypeError(
+                f'{self.__name__}(): the gufunc accepts {_count(self.nin)}, '
+                f'or {_count(self.nin + self.nout)} with outputs. '
+                f'Got {_count(len(args))}.')
+        with _arguments.on_stream(stream):
+            return self._overridable(*args, **kwargs)
+
+    def _on_device(self, *args, **kwargs):
         return _arguments.call(self._run, self.nin, args, kwargs)
 
-    __call__ = _ufunc_dispatch.overridable_gufunc(_call)
+    _overridable = _ufunc_dispatch.overridable_gufunc(_on_device)
 
     def _run(self, *args, out=None, axes=None, axis=None, keepdims=False,
              casting='same_kind', dtype=None, order='K'):
         outs = out if type(out) is tuple else (out,) * self.nout
-        loop = self._choose(args, outs, dtype, casting)
+        loop = self._choose(args, outs, dtype)
         args = [cupy.asarray(x, dtype=d)
                 for x, d in zip(args, loop.in_dtypes)]
         in_axes, out_axes, keepdims = self._validate_normalize_axes(
@@ -139,7 +146,7 @@ class GUFunc(_gufuncs._GUFunc):
                 result[...] = y.reshape(result.shape)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _choose(self, args, outs, dtype, casting):
+    def _choose(self, args, outs, dtype):
         if self._dynamic:
             return self._compiled(args, outs)
         for loop in list(self._loops.values()):
@@ -225,13 +232,26 @@ class GUFunc(_gufuncs._GUFunc):
                 operands[i] = x.copy()
         loop.launch(operands, shape)
 
-    def __reduce__(self):
-        return _pickling.reduce(
-            self, (self._pyfunc, self._signatures, self._layout),
-            self._options)
+    @property
+    def _arguments(self):
+        return self._pyfunc, self._signatures, self._layout
 
     def __repr__(self):
         return f'<gufunc {self.__name__!r} {self._layout} compiled by numba>'
+
+
+def _count(n):
+    return f'{n} positional argument' + 's' * (n != 1)
+
+
+def _without_result(signature):
+    """Returns the types of the arguments of a parsed signature."""
+    argtypes, restype = signature
+    if restype not in (None, types.void):
+        raise TypeError(
+            'guvectorized functions cannot return values: signature '
+            f'{restype(*argtypes)} specifies {restype} return type')
+    return argtypes
 
 
 def _fits(x, dtype):

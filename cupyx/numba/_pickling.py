@@ -5,23 +5,28 @@ import pickle
 import sys
 
 
-def reduce(func, arguments, options):
-    """Returns what ``func.__reduce__`` returns.
+class Picklable:
+    """Mixin of ufuncs, which are never copied within a process.
 
-    The Python function goes by value, since the ufunc has taken its name.
-
-    Args:
-        func: The ufunc.
-        arguments (tuple): Positional arguments that make another one.
-        options (dict): Keyword arguments.
+    Subclasses define ``_arguments``, which make another one, and have
+    ``_options``, which are keyword arguments.
     """
-    module = sys.modules.get(func.__module__)
-    if func.__module__ != '__main__' and (
-            getattr(module, func.__qualname__, None) is func):
-        return func.__qualname__
-    from numba import cloudpickle
-    return _rebuild, (
-        type(func), cloudpickle.dumps((arguments, options)))
+
+    def __reduce__(self):
+        module = sys.modules.get(self.__module__)
+        if self.__module__ != '__main__' and (
+                getattr(module, self.__qualname__, None) is self):
+            return self.__qualname__
+        # The Python function goes by value, since the ufunc has its name.
+        from numba import cloudpickle
+        return _rebuild, (
+            type(self), cloudpickle.dumps((self._arguments, self._options)))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
 
 def _rebuild(cls, state):

@@ -1,6 +1,8 @@
 """CuPy's ufuncs as numba's target ``'cuda'``."""
 from __future__ import annotations
 
+import warnings
+
 from cupy import _numba_hook
 from cupyx.numba import _arguments
 from cupyx.numba import _device_function
@@ -96,12 +98,16 @@ class _Builder:
         self._signatures = []
         self._options = {'identity': identity}
         options = dict(targetoptions or {})
-        options.pop('nopython', None)  # there is no other mode
+        if not options.pop('nopython', True):
+            raise TypeError('nopython flag must be True')
         self._options['fastmath'] = options.pop('fastmath', False)
         if options:
-            raise TypeError(
-                'target \'cuda\' does not know the options '
-                + ', '.join(map(repr, options)))
+            raise self._unknown(', '.join(map(repr, options)))
+
+    @staticmethod
+    def _unknown(options):
+        return TypeError(
+            f'The following target options are not supported: {options}')
 
     def add(self, sig):
         """Adds a signature."""
@@ -115,7 +121,14 @@ class VectorizeBuilder(_Builder):
     """Builds a ufunc for ``numba.vectorize``."""
 
     def __init__(self, func, identity=None, cache=False, targetoptions=None):
+        if 'nopython' in (targetoptions or {}):
+            warnings.warn('nopython is redundant: target \'cuda\' has no '
+                          'other mode', RuntimeWarning, stacklevel=4)
         super().__init__(func, identity, cache, targetoptions)
+
+    @staticmethod
+    def _unknown(options):
+        return KeyError(f'Unrecognized options: {options}')
 
     def build_ufunc(self):
         return _ufunc.UFunc(self._func, self._signatures, **self._options)

@@ -9,6 +9,7 @@ import numpy
 import cupy
 from cupy._core import _fusion_thread_local
 from cupy._core import _kernel
+from cupy._core import _ufunc_dispatch
 from cupy._core import _ufunc_override
 from cupy._core import _ufunc_registry
 from cupyx.numba import _arguments
@@ -18,7 +19,7 @@ from cupyx.numba import _pickling
 from cupyx.numba import _types
 
 
-class UFunc(cupy.ufunc):
+class UFunc(_pickling.Picklable, cupy.ufunc):
     """A ufunc of CuPy that computes a Python function.
 
     With signatures, it has a loop for each and chooses the first to which
@@ -113,7 +114,7 @@ class UFunc(cupy.ufunc):
         if _fusion_thread_local.is_fusing():
             return self._run(*args, **kwargs)
         if kinds & _arguments.FOREIGN:
-            result = _ufunc_override.dispatch_ufunc(self, args, kwargs)
+            result = _ufunc_dispatch.dispatch_ufunc(self, args, kwargs)
             if result is not _ufunc_override.NOT_OVERRIDDEN:
                 return result
         return _arguments.call(self._run, self.nin, args, kwargs)
@@ -237,15 +238,9 @@ class UFunc(cupy.ufunc):
         return _arguments.call_method(
             super().outer, a, (b,), kwargs, kinds)
 
-    def __reduce__(self):
-        return _pickling.reduce(
-            self, (self._pyfunc, self._signatures), self._options)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
+    @property
+    def _arguments(self):
+        return self._pyfunc, self._signatures
 
     def __repr__(self):
         return f'<ufunc {self.__name__!r} compiled by numba>'
