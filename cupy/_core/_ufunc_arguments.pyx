@@ -32,7 +32,7 @@ cdef tuple normalize_call(
     _check_names(func, kwargs, allowed)
     kwargs = kwargs.copy()
     _rename_where(kwargs)
-    cdef tuple outs = normalize_out(func.nin, func.nout, args, kwargs.copy())
+    cdef tuple outs = _outputs(func.nin, func.nout, args, kwargs)
     if outs:
         kwargs['out'] = outs
     else:
@@ -61,13 +61,17 @@ cdef tuple normalize_out(
             without a tuple and there are several.
         ValueError: The tuple has the wrong length.
     """
-    cdef bint by_keyword = len(kwargs) != 0 and 'out' in kwargs
+    outs = _outputs(nin, nout, args, kwargs)
+    kwargs.pop('out', None)
+    return outs
+
+
+cdef tuple _outputs(
+        Py_ssize_t nin, Py_ssize_t nout, tuple args, dict kwargs):
     cdef bint by_position = len(args) > nin
-    if not by_keyword:
-        if by_position:
-            return _positional_out(nout, args[nin:])
-        return ()
-    out = kwargs.pop('out')
+    if len(kwargs) == 0 or 'out' not in kwargs:
+        return _positional_out(nout, args[nin:]) if by_position else ()
+    out = kwargs['out']
     if by_position:
         raise TypeError("cannot specify 'out' as both a positional and "
                         'keyword argument')

@@ -9,21 +9,25 @@ from cupy._core._ufunc_arguments cimport (
     GUFUNC_KEYWORDS, KERNEL_KEYWORDS, UFUNC_KEYWORDS, check_arity,
     normalize_call, normalize_out)
 from cupy._core._ufunc_override cimport (
-    ask, collect, has_foreign, is_array, is_plain, not_overridden)
+    ask, collect, has_foreign, is_array, is_plain, lacks, not_overridden)
 
 from cupy._core import _fusion_thread_local
 from cupy._core import _ufunc_registry
+
+
+cdef str _LEGACY = '__cupy_override_elementwise_kernel__'
+cdef dict _counterparts = _ufunc_registry.resolved
 
 
 cdef _ask_legacy(func, tuple args, dict kwargs):
     # DistributedArray defines this hook, and an __array_ufunc__ that
     # declines nearly everything: the hook has to come first.
     for x in args:
-        if not is_plain(x):
-            hook = getattr(
-                type(x), '__cupy_override_elementwise_kernel__', None)
-            if hook is not None:
-                return hook(x, func, *args, **kwargs)
+        if is_plain(x) or lacks(type(x), _LEGACY):
+            continue
+        hook = getattr(type(x), _LEGACY, None)
+        if hook is not None:
+            return hook(x, func, *args, **kwargs)
     return not_overridden
 
 
@@ -42,9 +46,13 @@ cpdef dispatch_ufunc(func, tuple args, dict kwargs):
     result = _ask_legacy(func, args, kwargs)
     if result is not not_overridden:
         return result
-    counterpart = _ufunc_registry.counterpart(func)
+    counterpart = _counterparts.get(func)
+    if counterpart is None:
+        counterpart = _ufunc_registry.counterpart(func)
     if counterpart is None:
         return not_overridden
+    if len(kwargs) == 0 and len(args) == func.nin:
+        return ask(func, counterpart, '__call__', args, (), kwargs)
     check_arity(func, len(args))
     return _ask(
         func, counterpart, '__call__', args, kwargs, UFUNC_KEYWORDS)
@@ -129,7 +137,7 @@ def overridable_fused(call):
     def __call__(self, *args):
         if has_foreign(args, {}) and not _fusion_thread_local.is_fusing():
             found = [o for o in collect(args) if not is_array(o.operand)]
-            if any([o.protocol == '__array_ufunc__' for o in found]):
+            if any([not o.native for o in found]):
                 return self.func(*args)
             if found:
                 result = ask(self, self, '__call__', args, (), {})

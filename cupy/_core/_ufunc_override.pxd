@@ -32,8 +32,9 @@ cdef inline bint has_foreign(tuple args, dict kwargs):
 
 cdef bint _has_foreign_keyword(dict kwargs)
 
+cdef bint lacks(t, name)
 cdef bint overrides_numpy(t) except -1
 cdef bint is_array(x) except -1
 cpdef bint has_override(x) except -1
-cdef list collect(operands)
+cdef list collect(tuple operands)
 cpdef ask(func, counterpart, method, tuple inputs, tuple outs, dict kwargs)

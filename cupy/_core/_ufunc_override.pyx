@@ -15,6 +15,12 @@ from cpython.ref cimport Py_TYPE
 import numpy
 
 
+cdef extern from 'Python.h':
+    ctypedef struct _Type 'PyTypeObject':
+        void* tp_getattro
+    PyObject* _PyType_Lookup(_Type* t, object name)
+
+
 cdef class _NotOverridden:
 
     def __repr__(self):
@@ -64,19 +70,41 @@ cdef bint _has_foreign_keyword(dict kwargs):
     return False
 
 
-cdef _lookup(t):
-    """Returns the override of type ``t`` and the name of its protocol.
+cdef bint lacks(t, name):
+    """Whether type ``t`` has no attribute ``name``, without an exception.
 
-    The override is ``_MISSING`` where there is none, ``None`` for a type
-    that opts out.
+    To raise and catch one costs as much as the rest of a dispatch. An
+    attribute of the metaclass counts; who looks up by rules of its own is
+    asked.
     """
-    method = getattr(t, '__cuda_array_ufunc__', _MISSING)
-    if method is not _MISSING:
-        return method, '__cuda_array_ufunc__'
+    cdef _Type* meta = <_Type*>Py_TYPE(t)
+    return (meta.tp_getattro == (<_Type*><PyObject*>type).tp_getattro
+            and _PyType_Lookup(<_Type*><PyObject*>t, name) == NULL
+            and _PyType_Lookup(meta, name) == NULL)
+
+
+cdef _lookup(t, bint* native):
+    """Returns the override of type ``t``.
+
+    Args:
+        t (type): Type of an operand.
+        native (bint*): Set to whether it is ``__cuda_array_ufunc__``.
+
+    Returns:
+        ``_MISSING`` where there is none, ``None`` for a type that opts out.
+    """
+    native[0] = False
+    if not lacks(t, '__cuda_array_ufunc__'):
+        method = getattr(t, '__cuda_array_ufunc__', _MISSING)
+        if method is not _MISSING:
+            native[0] = True
+            return method
+    if lacks(t, '__array_ufunc__'):
+        return _MISSING
     method = getattr(t, '__array_ufunc__', _MISSING)
     if method is _numpy_default or method is _cupy_default:
-        method = _MISSING
-    return method, '__array_ufunc__'
+        return _MISSING
+    return method
 
 
 cdef bint is_array(x) except -1:
@@ -92,7 +120,8 @@ cpdef bint has_override(x) except -1:
         return False
     if _ndarray_type == NULL:
         _initialize()
-    return _lookup(type(x))[0] is not _MISSING
+    cdef bint native
+    return _lookup(type(x), &native) is not _MISSING
 
 
 cdef bint overrides_numpy(t) except -1:
@@ -112,15 +141,19 @@ cdef class _Override:
     """One type's override and the first operand of that type."""
 
     cdef readonly object operand, method
-    cdef readonly str protocol
+    cdef readonly bint native  # by __cuda_array_ufunc__
+    cdef bint asked
 
-    def __init__(self, operand, method, protocol):
-        self.operand = operand
-        self.method = method
-        self.protocol = protocol
+    @staticmethod
+    cdef _Override of(operand, method, bint native):
+        cdef _Override made = _Override.__new__(_Override)
+        made.operand = operand
+        made.method = method
+        made.native = native
+        return made
 
 
-cdef list collect(operands):
+cdef list collect(tuple operands):
     """Returns the overrides of ``operands``, one for each type.
 
     Raises:
@@ -128,6 +161,7 @@ cdef list collect(operands):
     """
     cdef list found = []
     cdef _Override seen
+    cdef bint native
     if _ndarray_type == NULL:
         _initialize()
     for x in operands:
@@ -138,14 +172,15 @@ cdef list collect(operands):
             if type(seen.operand) is t:
                 break
         else:
-            method, protocol = _lookup(t)
+            method = _lookup(t, &native)
             if method is _MISSING:
                 continue
             if method is None:
+                name = '__cuda_array_ufunc__' if native else '__array_ufunc__'
                 raise TypeError(
                     f'operand {t.__name__!r} does not support ufuncs '
-                    f'({protocol}=None)')
-            found.append(_Override(x, method, protocol))
+                    f'({name}=None)')
+            found.append(_Override.of(x, method, native))
     return found
 
 
@@ -168,40 +203,42 @@ cpdef ask(func, counterpart, method, tuple inputs, tuple outs, dict kwargs):
         The answer, or ``not_overridden`` if nobody overrides, or all who do
         decline and can be converted to :class:`cupy.ndarray`.
     """
-    operands = inputs + outs
-    if 'where' in kwargs:
+    cdef tuple operands = inputs + outs if outs else inputs
+    if len(kwargs) != 0 and 'where' in kwargs:
         operands += (kwargs['where'],)
     cdef list found = collect(operands)
     if not found:
         return not_overridden
     if outs:
         kwargs['out'] = outs
-    cdef list pending = found.copy()
-    cdef _Override first
-    while pending:
-        first = _next(pending)
-        if first is None:
-            break
-        pending.remove(first)
-        asked = (func if first.protocol == '__cuda_array_ufunc__'
-                 else counterpart)
-        result = first.method(first.operand, asked, method, *inputs, **kwargs)
+    cdef _Override override = _next(found)
+    while override is not None:
+        override.asked = True
+        args = (override.operand, func if override.native else counterpart,
+                method) + inputs
+        result = (override.method(*args, **kwargs) if len(kwargs) != 0
+                  else override.method(*args))
         if result is not NotImplemented:
             return result
+        override = _next(found)
     if all([_converts(o) for o in found]):
         return not_overridden
     raise TypeError(_all_declined(counterpart, method, inputs, outs, kwargs))
 
 
-cdef _Override _next(list pending):
-    """Returns the first entry that no entry of a subtype follows."""
+cdef _Override _next(list found):
+    """Returns the first, not asked yet, that none of a subtype follows."""
     cdef _Override one, other
     cdef Py_ssize_t i
     cdef object t  # else isinstance() would not ask __instancecheck__
-    for i, one in enumerate(pending):
+    for i in range(len(found)):
+        one = found[i]
+        if one.asked:
+            continue
         t = type(one.operand)
-        for other in pending[i + 1:]:
-            if type(other.operand) is not t and isinstance(other.operand, t):
+        for other in found[i + 1:]:
+            if (not other.asked and type(other.operand) is not t
+                    and isinstance(other.operand, t)):
                 break
         else:
             return one
