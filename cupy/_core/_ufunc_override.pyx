@@ -229,14 +229,15 @@ cpdef ask(func, counterpart, method, tuple inputs, tuple outs, dict kwargs):
 cdef _Override _next(list found):
     """Returns the first, not asked yet, that none of a subtype follows."""
     cdef _Override one, other
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k
     cdef object t  # else isinstance() would not ask __instancecheck__
     for i in range(len(found)):
         one = found[i]
         if one.asked:
             continue
         t = type(one.operand)
-        for other in found[i + 1:]:
+        for k in range(i + 1, len(found)):
+            other = found[k]
             if (not other.asked and type(other.operand) is not t
                     and isinstance(other.operand, t)):
                 break
