@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV ?= .venv
 # The official package to build on: cupy-cuda13x or cupy-cuda12x.
 BASE ?= cupy-cuda13x
+# The extra of other packages for the same CUDA version.
+CUDA := $(BASE:cupy-cuda%x=cu%)
 # 1, or a site-packages folder: build on the CuPy that is installed there.
 FROM_INSTALLED ?=
 PYTEST_ARGS ?=
@@ -19,7 +21,7 @@ OVERLAY := PYTHONPATH=install $(PY) -m cupy_overlay
 HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
-.PHONY: help wheel develop source-wheel demo test lint test-upstream fuzz tree \
+.PHONY: help wheel develop source-wheel demo dimuon test lint test-upstream fuzz tree \
 	clean upstream-patch upstream-check bench gpu-bundle gpu-check
 
 help:  ## this list
@@ -37,7 +39,8 @@ $(VENV)/.build-requirements: install/cupy_overlay/__init__.py
 
 $(VENV)/.demo-requirements: examples/requirements.txt | $(VENV)/.build-requirements
 	@echo 'installing what the examples need'
-	@$(PY) -m pip install --quiet --requirement $<
+	@$(PY) -m pip install --quiet --requirement $< \
+		'cuda-cccl[$(CUDA)]>=1.2' 'numba-cuda[$(CUDA)]>=0.22,<1'
 	@touch $@
 
 $(VENV)/.test-requirements: tests/requirements.txt | $(VENV)/.build-requirements
@@ -45,11 +48,9 @@ $(VENV)/.test-requirements: tests/requirements.txt | $(VENV)/.build-requirements
 	@$(PY) -m pip install --quiet --requirement $<
 	@touch $@
 
-# Awkward's CUDA backend calls cuda.compute (cuda-cccl) for CUDA 13 or 12.
-$(VENV)/.interop-requirements: tests/interop_tests/requirements.txt | $(VENV)/.build-requirements
+$(VENV)/.interop-requirements: tests/interop_tests/requirements.txt | $(VENV)/.demo-requirements
 	@echo 'installing the array libraries of the tests'
-	@$(PY) -m pip install --quiet --requirement $< \
-		'cuda-cccl[$(BASE:cupy-cuda%x=cu%)]>=1.2'
+	@$(PY) -m pip install --quiet --requirement $<
 	@touch $@
 
 # Building ---------------------------------------------------------------------
@@ -72,6 +73,9 @@ tree: $(VENV)/.build-requirements  ## make the edited source tree
 
 demo: wheel $(VENV)/.demo-requirements  ## run the example on the host device
 	@$(HOST) $(PY) examples/awkward_sqrt.py
+
+dimuon: wheel $(VENV)/.demo-requirements  ## run a physics analysis on the host device
+	@$(HOST) $(PY) examples/dimuon_mass.py 1000000 build/dimuon_mass.png
 
 # Checking ---------------------------------------------------------------------
 
@@ -108,11 +112,12 @@ upstream-check: wheel upstream-patch  ## whether CuPy with the patches builds an
 
 # Measuring --------------------------------------------------------------------
 
-bench: wheel  ## ratios to NumPy and to the unmodified CuPy (see benchmarks/)
+bench: wheel $(VENV)/.demo-requirements  ## ratios to NumPy and to the unmodified CuPy (see benchmarks/)
 	@$(HOST) CUPY_HOST_NUM_THREADS=1 $(PY) benchmarks/throughput.py
 	@$(HOST) $(PY) benchmarks/throughput.py
 	@$(HOST) $(PY) benchmarks/launch.py
 	@$(HOST) $(PY) benchmarks/first_call.py
+	@$(HOST) $(PY) benchmarks/numba_ufunc.py
 	@$(HOST) $(PY) benchmarks/dispatch.py
 
 # A GPU without a network ------------------------------------------------------

@@ -20,8 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / 'build' / 'gpu-check' / 'site'
 # Seconds after which a step is given up; together below ten minutes.
-STEPS = {'build': 240, 'install': 60, 'hook tests': 120, 'gpu tests': 60,
-         'demo': 60, 'measure': 45}
+STEPS = {'build': 180, 'install': 40, 'hook tests': 120, 'numba tests': 100,
+         'gpu tests': 40, 'demo': 40, 'measure': 60}
 
 
 def command(step: str, bundle: Path) -> list[str]:
@@ -37,6 +37,8 @@ def command(step: str, bundle: Path) -> list[str]:
                     *built[-1:], *wheels],
         'hook tests': [python, '-m', 'pytest', '-q',
                        'tests/cupy_tests/core_tests'],
+        'numba tests': [python, '-m', 'pytest', '-q', 'tests/cupyx_tests',
+                        'tests/numba_tests'],
         'gpu tests': [python, '-m', 'pytest', '-q', '-m', 'gpu',
                       'tests/gpu_tests'],
         'demo': [python, 'examples/awkward_sqrt.py'],

@@ -32,14 +32,14 @@ from cupy_overlay import _tree
 ROOT = upstream_patch.ROOT
 WORK = ROOT / 'build' / 'upstream-check'
 
-# The versions, arguments and kinds of files are those of CuPy's
-# .pre-commit-config.yaml, which the sdist lacks. The settings are in its
-# pyproject.toml.
+# The versions and arguments are those of CuPy's .pre-commit-config.yaml,
+# which the sdist lacks; the settings are in its pyproject.toml. mypy reads
+# all packages: what it finds depends on which files it begins with.
 LINTERS = {
     ('autopep8', '--diff'): r'\.py$',
     ('ruff', 'check', '--no-cache', '--output-format=concise'): r'\.pyi?$',
     ('cython-lint', '--max-line-length=79'): r'\.p(yx|xd|xi)$',
-    ('mypy',): r'^cupy(x|_backends)?/.*\.pyi?$',
+    ('mypy', 'cupy', 'cupyx', 'cupy_backends'): None,
 }
 REQUIREMENTS = (
     'autopep8==2.3.2', 'ruff==0.14.9', 'cython-lint==0.18.1', 'mypy==1.19.1',
@@ -102,9 +102,7 @@ def findings(python: Path, tree: Path, files: list[str]) \
     # cython-lint runs pycodestyle.
     path = os.pathsep.join([str(python.parent), os.environ['PATH']])
     for (tool, *arguments), pattern in LINTERS.items():
-        wanted = [f for f in files if re.search(pattern, f)]
-        if not wanted:
-            continue
+        wanted = [f for f in files if pattern and re.search(pattern, f)]
         done = subprocess.run(
             [python.with_name(tool), *arguments, *wanted], cwd=tree,
             text=True, capture_output=True, env=os.environ | {'PATH': path})
@@ -126,11 +124,15 @@ def built(python: Path, tree: Path) -> Path:
     if not list(folder.glob('*.whl')):
         shutil.rmtree(wheels, ignore_errors=True)
         folder.mkdir(parents=True)
+        # Without .git, which stands for a checkout with submodules.
+        copy = WORK / 'build'
+        shutil.rmtree(copy, ignore_errors=True)
+        upstream_patch.git(tree, 'checkout-index', '-a', f'--prefix={copy}/')
         log = WORK / 'build.log'
         print(f'building all of CuPy; the output is in {log}', flush=True)
         with log.open('w') as stream:
             done = subprocess.run(
-                [python, '-c', BUILD, str(folder)], cwd=tree, stdout=stream,
+                [python, '-c', BUILD, str(folder)], cwd=copy, stdout=stream,
                 stderr=subprocess.STDOUT, env=os.environ | {
                     'CUPY_INSTALL_USE_STUB': '1', 'CFLAGS': '-O0 -g0',
                     'CUPY_NUM_BUILD_JOBS': str(os.cpu_count())})

@@ -61,8 +61,9 @@ def load_module(source, options, arch, extra_source, name_expressions,
         payload, len(expressions))
     if not found:
         kernel, mapping = compiler._compile_using_nvrtc_no_warning(
-            source, options, arch, name + '.cu', name_expressions,
-            log_stream, cache_in_memory, jitify, 'lto')
+            source, options, filename=f'{name}.cu', method='lto', arch=arch,
+            jitify=jitify, cache_in_memory=cache_in_memory,
+            log_stream=log_stream, name_expressions=name_expressions)
         found = ([mapping[x] for x in expressions],
                  _link([kernel, *_functions(source, arch)], arch, kind))
         if backend:

@@ -69,9 +69,19 @@ def _register_translator(library: object) -> None:
         raise ImportError(
             'the host device needs llvmlite to compile kernels; install it '
             'with: pip install llvmlite') from error
+    _check_llvmlite()
     global _translator
     _translator = bridge.Translator(library)  # type: ignore[arg-type]
     _translator.register()
+
+
+def _check_llvmlite() -> None:
+    import llvmlite
+    if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):
+        raise ImportError(
+            'the host device needs llvmlite 0.46 or newer, not '
+            f'{llvmlite.__version__}. numba before 0.63 asks for an old one: '
+            "pip install 'numba>=0.63'")
 
 
 # The callbacks that the library holds; they must live as long as it does.
@@ -93,6 +103,7 @@ def _install_finder() -> None:
         Path(__file__).parent / 'modules',
         {'cupy._core._accelerator': _choose_accelerators,
          'cupy.cuda': missing.hide_libraries,
+         'cupy.cuda.jitify': missing.refuse_jitify,
          'cupy_backends.cuda.libs': missing.hide_libraries,
          'cuda.compute._bindings': missing.refuse_algorithms})
     sys.meta_path.insert(0, finder)

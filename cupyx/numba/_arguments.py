@@ -57,13 +57,17 @@ def kinds_of(args, kwargs):
     return inputs, outputs
 
 
+def is_date(x):
+    return getattr(getattr(x, 'dtype', None), 'kind', '') in ('m', 'M')
+
+
 def to_device(x):
     """Returns an operand for CuPy: scalars as they are."""
     if kind(x) in (NONE, SCALAR, DEVICE, FOREIGN):
         return x
     if kind(x) == HOST:
         x = numpy.asarray(x)
-        if x.dtype.kind in 'mM':
+        if is_date(x):
             raise TypeError(f'CuPy has no arrays of {x.dtype}')
     return cupy.asarray(x)
 

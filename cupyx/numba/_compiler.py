@@ -1,25 +1,21 @@
-"""numba's compilers behind one interface: a Python function to LTO-IR.
+"""numba's compiler behind a small interface: a Python function to LTO-IR.
 
-Only the compiler is used, not numba's driver: either package works wherever
-it can be imported.
+Only the compiler is used, not numba's driver.
 """
 from __future__ import annotations
 
 import contextlib
 import functools
 import importlib
-import importlib.metadata
+from importlib import metadata
+import importlib.util
 import threading
 import types as python_types
 
 from numba import types
 
-# The first whose package is installed serves. From these versions on they
-# compile with the C ABI to LTO-IR.
-_COMPILERS = {
-    'numba-cuda': ('numba.cuda', (0, 20)),
-    'numba-cuda-mlir': ('numba_cuda_mlir.cuda', (0, 6)),
-}
+# From this version on it compiles with all that a function calls.
+_WANTED = (0, 22)
 
 # Types do not depend on the compute capability.
 _ANY = (8, 0)
@@ -27,32 +23,34 @@ _lock = threading.RLock()
 
 
 @functools.cache
-def compiler():
-    """Returns the compiler's module and what identifies its output.
+def version():
+    """Returns what identifies the compiler's output.
 
     Raises:
-        ImportError: None is installed, or it is too old.
+        ImportError: The compiler is not installed, or too old.
     """
-    problems = []
-    for package, (module, wanted) in _COMPILERS.items():
-        try:
-            version = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        if tuple(map(int, version.split('.')[:2])) < wanted:
-            problems.append(f'{package} {version} is too old')
-            continue
-        return importlib.import_module(module), f'{package} {version}'
+    try:
+        found = metadata.version('numba-cuda')
+    except metadata.PackageNotFoundError:
+        problem = 'is not installed'
+        if importlib.util.find_spec('numba_cuda_mlir'):
+            problem += (' (numba-cuda-mlir cannot take its place: it does not '
+                        'compile functions of pointers)')
+    else:
+        if tuple(map(int, found.split('.')[:2])) >= _WANTED:
+            return f'numba-cuda {found}'
+        problem = f'is {found} here'
+    wanted = '.'.join(map(str, _WANTED))
     raise ImportError(
-        'Compiling Python functions for the device needs numba-cuda '
-        f'{_version(_COMPILERS["numba-cuda"][1])} or newer'
-        + ''.join(f' ({p})' for p in problems)
-        + ". Install it for your CUDA version: pip install 'numba-cuda[cu13]' "
-        "or 'numba-cuda[cu12]'.")
+        'compiling Python functions for the device needs numba-cuda '
+        f'{wanted} or newer, which {problem}. Install it for your CUDA '
+        f"version: pip install 'numba-cuda[cu13]>={wanted}' or "
+        f"'numba-cuda[cu12]>={wanted}'")
 
 
-def _version(numbers):
-    return '.'.join(map(str, numbers))
+def _module():
+    version()
+    return importlib.import_module('numba.cuda')  # slow, so not above
 
 
 def infer(function, argtypes, fastmath):
@@ -69,7 +67,7 @@ def infer(function, argtypes, fastmath):
         numba.core.errors.NumbaError: numba's own message, with the line of
             the user's function.
     """
-    module, _ = compiler()
+    module = _module()
     with _compiling_for(module, _ANY):
         _, restype = module.compile(
             function, argtypes, device=True, abi='numba', fastmath=fastmath,
@@ -88,7 +86,7 @@ def entry(function, argtypes, restypes, symbol, cc, fastmath):
         list of bytes: LTO-IR that defines ``symbol`` and what it calls:
         float16 arithmetic is CUDA C++ that numba compiles beside it.
     """
-    module, _ = compiler()
+    module = _module()
     body = _entry_point(module, function, argtypes, len(restypes))
     parameters = [t if isinstance(t, types.Array) else types.CPointer(t)
                   for t in (*argtypes, *restypes)]

@@ -111,9 +111,8 @@ class CompiledFunction:
             self._stored('types', infer))))
 
     def _key(self, *more):
-        _, version = _compiler.compiler()
-        return repr((_ABI, self._digest, version, self._fastmath,
-                     self._argtypes, more))
+        return repr((_ABI, self._digest, _compiler.version(),
+                     self._fastmath, self._argtypes, more))
 
     def _code(self, symbol, cc):
         def compile_():

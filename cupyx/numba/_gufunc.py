@@ -124,8 +124,8 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
         loop = self._choose(args, outs, dtype)
         args = [cupy.asarray(x, dtype=d)
                 for x, d in zip(args, loop.in_dtypes)]
-        in_axes, out_axes, keepdims = self._validate_normalize_axes(
-            args, axes, axis, keepdims)
+        in_axes, out_axes, n_kept = self._validate_normalize_axes(
+            args, axes=axes, axis=axis, keepdims=keepdims)
         args = [self._core_last(i, x, a)
                 for i, (x, a) in enumerate(zip(args, in_axes))]
         sizes, shape = self._dimensions(args)
@@ -134,12 +134,12 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
         for i, (out, axs, dtype) in enumerate(
                 zip(outs, out_axes, loop.out_dtypes), self.nin):
             core = tuple(sizes[d[0]] for d in self._core_dims[i])
-            if keepdims:
-                core = (1,) * keepdims
+            if n_kept:
+                core = (1,) * n_kept
             result, y = self._output(
                 i, out, shape, core, axs, dtype, casting, order)
             results.append(result)
-            computed.append(y[(...,) + (0,) * keepdims] if keepdims else y)
+            computed.append(y[(...,) + (0,) * n_kept] if n_kept else y)
         self._launch(loop, args, computed, shape)
         for result, y in zip(results, computed):
             if result.dtype != y.dtype:

@@ -103,6 +103,19 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
             numba.core.errors.NumbaError: numba cannot compile the function
                 for the dtypes of the operands.
         """
+        if not kwargs and len(args) == self.nin:
+            # The common case takes as little time as it can.
+            for x in args:
+                if type(x) is not cupy.ndarray:
+                    break
+            else:
+                ufunc = self._fixed or self._ufuncs.get(
+                    tuple([x.dtype for x in args]))
+                if ufunc is not None:
+                    return self._computed(ufunc, args, kwargs)
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
                 f'{self.__name__}() takes {self.nin} inputs and '
@@ -117,11 +130,29 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
             result = _ufunc_dispatch.dispatch_ufunc(self, args, kwargs)
             if result is not _ufunc_override.NOT_OVERRIDDEN:
                 return result
+        if kinds & _arguments.HOST and any(map(_arguments.is_date, args)):
+            return self._call_with_dates(args, **kwargs)
         return _arguments.call(self._run, self.nin, args, kwargs)
+
+    def _call_with_dates(self, args, stream=None):
+        """Computes with dates of the host, which travel as integers."""
+        arrays = [numpy.asarray(x) for x in args]
+        function = self.function(tuple(x.dtype for x in arrays))
+        with _arguments.on_stream(stream):
+            results = self._single(function)(*[
+                cupy.asarray(x.astype(d, copy=False).view(_types.storage(d)))
+                for x, d in zip(arrays, function.in_dtypes)])
+        results = results if self.nout > 1 else (results,)
+        results = tuple(y.get().view(d)[()] for y, d in zip(
+            results, function.out_dtypes))
+        return results if self.nout > 1 else results[0]
 
     def _run(self, *args, **kwargs):
         """Computes with operands on the device."""
         ufunc = self._choose(args[:self.nin], kwargs.get('dtype'))
+        return self._computed(ufunc, args, kwargs)
+
+    def _computed(self, ufunc, args, kwargs):
         try:
             return ufunc(*args, **kwargs)
         except TypeError as error:
@@ -153,8 +184,14 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
                     function = self._compile(map(_types.to_numba, dtypes))
                     self._check_outputs(function)
                     self._functions[dtypes] = function
-                    found = self._ufuncs[dtypes] = self._ufunc_of([function])
+                    found = self._single(function)
         return found
+
+    def _single(self, function):
+        """Returns the ufunc with this loop alone."""
+        return self._ufuncs.get(function.in_dtypes) or (
+            self._ufuncs.setdefault(
+                function.in_dtypes, self._ufunc_of([function])))
 
     def _compile(self, argtypes, restype=None):
         return _device_function.DeviceFunction(

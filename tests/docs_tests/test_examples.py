@@ -4,6 +4,8 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -15,7 +17,11 @@ BLOCK = re.compile(r'^```python\n(.*?)^```', re.DOTALL | re.MULTILINE)
 
 def blocks():
     for page in PAGES:
-        for number, code in enumerate(BLOCK.findall(page.read_text('utf-8'))):
+        found = BLOCK.findall(page.read_text('utf-8'))
+        # What is typed at the prompt is one session for each page.
+        session = '\n'.join(c for c in found if c.startswith('>>>'))
+        programs = [c for c in found if not c.startswith('>>>')]
+        for number, code in enumerate(filter(None, [session, *programs])):
             yield pytest.param(code, id=f'{page.name}-{number}')
 
 
@@ -28,6 +34,17 @@ def test_block(code):
     runner = doctest.DocTestRunner()
     runner.run(test)
     assert runner.failures == 0 and runner.tries > 0
+
+
+def test_dimuon_analysis(tmp_path):
+    program = ROOT / 'examples' / 'dimuon_mass.py'
+    done = subprocess.run(
+        [sys.executable, program, '20000', tmp_path / 'plot.png'],
+        capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 'most at 91 GeV' in done.stdout
+    assert 'both backends agree' in done.stdout
+    assert (tmp_path / 'plot.png').read_bytes().startswith(b'\x89PNG')
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda p: p.name)

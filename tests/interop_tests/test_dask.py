@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import cupy
-import cupyx
+import cupyx.numba
 
 VALUES = numpy.linspace(1., 2., 12).reshape(4, 3)
 BOTH = pytest.mark.parametrize('xp', [numpy, cupy])
@@ -165,3 +165,12 @@ class TestCluster:
             return xp.add(xp.sqrt(array), array).sum(axis=0)
 
         assert_same(total(cupy), total(numpy))
+
+    @pytest.mark.parametrize('signatures', [(), ['float64(float64)']])
+    def test_ufuncs_of_numba(self, cluster, signatures):
+        # It is no function of a module that the workers could import.
+        ufunc = cupyx.numba.vectorize(signatures)(lambda x: x * 3 + 1)
+        result = ufunc(chunked(cupy))
+        assert type(result) is dask.array.Array
+        assert result.dtype == 'float64'
+        cupy.testing.assert_array_equal(result.compute(), VALUES * 3 + 1)

@@ -32,10 +32,24 @@ def _initialise() -> None:
     llvm.initialize_native_asmprinter()
 
 
+# What x86-64 lacks without them LLVM would call from a library.
+_NEEDED = ('f16c', 'fma', 'sse4.1')
+
+
 @functools.cache
 def host() -> tuple[str, str]:
-    """Returns the name and the features of the CPU, as LLVM spells them."""
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    """Returns the name and the features of the CPU, as LLVM spells them.
+
+    Raises:
+        RuntimeError: It lacks instructions that the code needs.
+    """
+    features = llvm.get_host_cpu_features()
+    missing = [name for name in _NEEDED if not features.get(name, True)]
+    if missing:
+        raise RuntimeError(
+            'the host device needs a CPU with the instructions '
+            f'{", ".join(missing)} (x86-64 has them since 2013)')
+    return llvm.get_host_cpu_name(), features.flatten()
 
 
 def _target_machine() -> llvm.TargetMachine:

@@ -52,6 +52,24 @@ def hide_libraries(package: ModuleType) -> None:
     package.__dict__['__getattr__'] = __getattr__
 
 
+def refuse_jitify(module: ModuleType) -> None:
+    """Makes Jitify raise when it is used.
+
+    It contains the CUDA runtime, which asks a GPU for its architecture.
+
+    Args:
+        module: ``cupy.cuda.jitify``, which CuPy itself imports.
+
+    Raises:
+        NotOnHostDevice: Later, when a kernel is compiled with it.
+    """
+    def _init_module() -> None:
+        raise NotOnHostDevice(
+            f'{_LIBRARIES["jitify"]} is not implemented on the host device; '
+            'leave jitify=True out', name='cupy.cuda.jitify')
+    module.__dict__['_init_module'] = _init_module
+
+
 def refuse_algorithms(bindings: ModuleType) -> None:
     """Makes the algorithms of ``cuda.compute`` raise when they are built.
 

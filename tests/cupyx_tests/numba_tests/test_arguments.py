@@ -1,6 +1,7 @@
 """Operands of the host, of numba and of CuPy; streams."""
 from __future__ import annotations
 
+import numba
 from numba import cuda
 import numpy
 import pytest
@@ -82,10 +83,32 @@ class TestHost:
         assert shifted(numpy.zeros((2, 3)), 5, out=out) is out
         assert (out == 5).all()
 
-    def test_dates(self):
-        with pytest.raises(TypeError, match='no arrays of datetime64'):
-            scaled(numpy.array(['2026-01-01'], 'M8[s]'), 1)
+    @pytest.mark.parametrize(('function', 'x', 'y'), [
+        (lambda x, y: x - y, 'M8[s]', 'M8[s]'),
+        (lambda x, y: x + y, 'M8[D]', 'm8[D]'),
+        (lambda x, y: x + y, 'm8[ms]', 'm8[ms]'),
+        (lambda x, y: x / y, 'm8[s]', 'm8[s]'),
+        (lambda x, y: x * y, 'm8[s]', 'l')])
+    def test_dates(self, function, x, y):
+        x = numpy.array([86400, 1, 5], 'l').astype(x)
+        y = numpy.array([3, 4, 2], 'l').astype(y)
+        expected = function(x, y)
+        actual = cupyx.numba.vectorize(function)(x, y)
+        assert type(actual) is numpy.ndarray
+        assert actual.dtype == expected.dtype
+        assert (actual == expected).all()
+        assert cupyx.numba.vectorize(function)(x[0], y[0]) == expected[0]
 
+    def test_dates_with_signatures(self):
+        ufunc = cupyx.numba.vectorize([
+            'float64(float64, float64)',
+            numba.types.NPTimedelta('s')(numba.types.NPDatetime('s'),
+                                         numba.types.NPDatetime('s'))])(
+            lambda x, y: x - y)
+        days = numpy.array(['2026-12-01', '2026-12-03'], 'M8[s]')
+        assert ufunc(days[1], days[0]) == numpy.timedelta64(2, 'D')
+        with pytest.raises(TypeError, match='no arrays of datetime64'):
+            scaled.reduce(days)
 
 class TestDevice:
 

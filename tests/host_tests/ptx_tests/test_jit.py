@@ -114,3 +114,12 @@ def test_object_code_without_a_function_is_refused() -> None:
 def test_many_kernels_come_and_go() -> None:
     for number in range(20):
         runner.Kernel(STORE.replace('%r0;\n}', f'{number};\n}}'))
+
+
+def test_cpu_without_what_the_code_needs(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    features = jit.llvm.get_host_cpu_features()
+    features.update({'fma': False, 'sse4.1': True})
+    monkeypatch.setattr(jit.llvm, 'get_host_cpu_features', lambda: features)
+    with pytest.raises(RuntimeError, match='instructions fma'):
+        jit.host.__wrapped__()

@@ -62,3 +62,10 @@ def test_algorithms_are_refused_before_they_are_built(
         refused(3)
     assert issubclass(refused, Build)
     assert bindings.Op is int and bindings.Determinism is str
+
+
+def test_jitify_is_refused_when_it_is_used() -> None:
+    module = types.ModuleType('cupy.cuda.jitify')
+    missing.refuse_jitify(module)
+    with pytest.raises(missing.NotOnHostDevice, match='Jitify .* leave'):
+        module._init_module()
