@@ -5,13 +5,14 @@ linters must find nothing in the files it touches that they do not find
 before it. All of CuPy must build, with stub headers. The series' tests must
 pass with the modules so built, which take their places in the official
 wheel: a whole CuPy of stubs knows no CUDA. Everything is below
-``build/upstream-check``; a build is kept until the series changes.
+``build/upstream-check``; a build is kept until what is compiled changes.
 """
 from __future__ import annotations
 
 import argparse
 import collections
 from collections.abc import Iterable
+import hashlib
 import os
 from pathlib import Path
 import re
@@ -118,9 +119,8 @@ def findings(python: Path, tree: Path, files: list[str]) \
 
 def built(python: Path, tree: Path) -> Path:
     """Builds CuPy from the tree, unless that is done; returns the wheel."""
-    digest = upstream_patch.git(tree, 'rev-parse', 'series^{tree}').strip()
     wheels = WORK / 'wheels'
-    folder = wheels / digest
+    folder = wheels / compiled_from(tree)
     if not list(folder.glob('*.whl')):
         shutil.rmtree(wheels, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -143,6 +143,14 @@ def built(python: Path, tree: Path) -> Path:
     return wheel
 
 
+def compiled_from(tree: Path) -> str:
+    """A digest of what the build compiles, and of how."""
+    listed = upstream_patch.git(tree, 'ls-tree', '-r', 'series').splitlines()
+    kept = [line for line in listed if re.search(
+        r'\tinstall/|\tsetup.py|\.(p(yx|xd|xi)|[ch](pp)?|cuh?)$', line)]
+    return hashlib.sha256('\n'.join(kept).encode()).hexdigest()[:16]
+
+
 def install(python: Path, tree: Path, wheel: Path, files: list[str]) -> None:
     """Lays what the series changes over the official wheel."""
     config = _config.read(ROOT)
@@ -159,9 +167,10 @@ def install(python: Path, tree: Path, wheel: Path, files: list[str]) -> None:
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.namelist():
             module = member.split('.', 1)[0].replace('/', '.')
-            if member in files or (member.endswith('.so')
-                                   and module in modules):
+            if member.endswith('.so') and module in modules:
                 archive.extract(member, site)
+            elif member in files:
+                shutil.copyfile(tree / member, site / member)
 
 
 def rebuilt(tree: Path, files: Iterable[str]) -> set[str]:
