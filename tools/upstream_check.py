@@ -46,7 +46,7 @@ REQUIREMENTS = (
     'autopep8==2.3.2', 'ruff==0.14.9', 'cython-lint==0.18.1', 'mypy==1.19.1',
     'types-setuptools', 'types-PyYAML', 'setuptools>=77', 'wheel',
     'Cython>=3.2,<3.3', 'numpy>=2.0', 'scipy', 'pytest', 'llvmlite',
-    'cuda-toolkit[nvrtc,cudart]')
+    'cuda-pathfinder', 'cuda-toolkit[nvrtc,cudart]')
 BUILD = ('import sys; from setuptools import build_meta; '
          'build_meta.build_wheel(sys.argv[1])')
 TEST = ('import sys, pytest; from cupy_backends import host; '
@@ -109,8 +109,9 @@ def findings(python: Path, tree: Path, files: list[str]) \
             text=True, capture_output=True, env=os.environ | {'PATH': path})
         if done.returncode not in (0, 1, 2) or 'Traceback' in done.stderr:
             raise SystemExit(f'{tool} failed:\n{done.stderr}')
+        output = done.stdout.replace(f'{tree}/', '')
         counts.update(f'{tool}: {re.sub(r":[0-9]+", "", line)}'
-                      for line in done.stdout.splitlines()
+                      for line in output.splitlines()
                       if re.match(r'[\w/]+\.\w+:\d+|-(?!--)', line))
     return counts
 
@@ -182,6 +183,8 @@ def rebuilt(tree: Path, files: Iterable[str]) -> set[str]:
 
 def tested(python: Path, tree: Path, files: list[str]) -> int:
     tests = [str(tree / f) for f in files if f.startswith('tests/')]
+    # The host device has no cuSPARSE, and copies are done on return.
+    tests += ['-k', 'not test_get_array_module and not test_asnumpy_blocking']
     return subprocess.run(
         [python, '-c', TEST, '-q', '--import-mode=importlib', '-p',
          'no:cacheprovider', '-c', str(tree / 'pyproject.toml'), *tests],

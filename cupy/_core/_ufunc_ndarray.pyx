@@ -12,8 +12,8 @@ from cupy._core import _ufunc_registry
 
 
 # Scalars are operands for native code, or get its error.
-cdef frozenset _SCALAR_TYPES = frozenset([bool, int, float, complex]) | set(
-    numpy.dtype(c).type for c in numpy.typecodes['All'])
+cdef set _SCALAR_TYPES = {bool, int, float, complex} | {
+    numpy.dtype(c).type for c in numpy.typecodes['All']}
 cdef frozenset _METHODS = frozenset([
     '__call__', 'outer', 'at', 'reduce', 'accumulate', 'reduceat'])
 # In the order of Py_LT, Py_LE, ...

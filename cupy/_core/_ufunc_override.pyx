@@ -38,7 +38,7 @@ _ndarray_type = NULL
 _plain_types = {
     bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset,
     slice, type(None), type(Ellipsis), type(NotImplemented), numpy.ndarray,
-} | set(numpy.dtype(c).type for c in numpy.typecodes['All'])
+} | {numpy.dtype(c).type for c in numpy.typecodes['All']}
 
 cdef object _numpy_default = numpy.ndarray.__array_ufunc__
 cdef object _cupy_default = None
