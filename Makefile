@@ -22,7 +22,7 @@ HOST := CUPY_DEVICE=host
 
 .DEFAULT_GOAL := help
 .PHONY: help wheel develop source-wheel demo dimuon test lint test-upstream fuzz tree \
-	clean upstream-patch bench gpu-bundle gpu-check
+	clean upstream-patch upstream-check bench gpu-bundle gpu-check
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' \
@@ -105,6 +105,10 @@ UPSTREAM ?= $(shell $(OVERLAY) fetch | grep tar.gz)
 
 upstream-patch: $(VENV)/.build-requirements  ## the hook as patches for CuPy
 	@$(PY) tools/upstream_patch.py $(UPSTREAM)
+
+# About 20 minutes, of which the build takes most; it is kept.
+upstream-check: wheel upstream-patch  ## whether CuPy with the patches builds and passes
+	@$(PY) tools/upstream_check.py $(UPSTREAM)
 
 # Measuring --------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ override, against ``np.sqrt(obj)``.
 """
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import re
 import shutil
@@ -17,21 +18,30 @@ import venv
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-CALLS = {
-    'cp.add(a, b)': 'cp.add(a, b)',
-    'cp.sqrt(a)': 'cp.sqrt(a)',
-    'cp.add(a, 1)': 'cp.add(a, 1)',
-    'kernel(a, b)': 'kernel(a, b)',
-}
+CALLS = ('cp.add(a, b)', 'cp.sqrt(a)', 'cp.add(a, 1)', 'kernel(a, b)')
+FEW, MANY = 200, 700
+# Requests to callgrind: count from now on; write what was counted.
+MARKS = '''
+#include <valgrind/callgrind.h>
+void start(void) { CALLGRIND_START_INSTRUMENTATION; }
+void dump(void) { CALLGRIND_DUMP_STATS; }
+'''
 PROGRAM = '''
 from cupy_backends import host
 host.activate()
+import ctypes, gc
 import cupy as cp
 a, b = cp.empty(0), cp.empty(0)
 kernel = cp.ElementwiseKernel(
     'float64 x, float64 y', 'float64 z', 'z = x + y', 'plus')
-for _ in range({count}):
-    {call}
+callgrind = ctypes.CDLL({marks!r})
+gc.disable()
+callgrind.start()
+for call in {calls}:
+    exec(f'def run(n):\\n    for _ in range(n):\\n        {{call}}')
+    for count in {few}, {few}, {many}:
+        run(count)
+        callgrind.dump()
 '''
 OVERRIDE = '''
 import timeit
@@ -45,30 +55,38 @@ for name, call in [('sqrt(obj)', '{xp}.sqrt(obj)'),
     best = {xp: min(timeit.repeat(
         call.format(xp=xp), globals=globals(), number=20000, repeat=9))
         for xp in ('np', 'cp')}
-    print(f"    {name:14}NumPy {best['np'] / 2e-2:6.0f} ns, CuPy "
-          f"{best['cp'] / 2e-2:6.0f} ns: {best['cp'] / best['np']:.2f}x")
+    print(f"    {name:14}NumPy {best['np'] / 2e-5:6.0f} ns, CuPy "
+          f"{best['cp'] / 2e-5:6.0f} ns: {best['cp'] / best['np']:.2f}x")
 '''
 
 
-def instructions(python: Path, call: str, count: int) -> int:
-    """Instructions of a process that makes ``count`` calls."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            ['valgrind', '--tool=callgrind', '--smc-check=all-non-file',
-             f'--callgrind-out-file={folder}/out', str(python), '-c',
-             PROGRAM.format(call=call, count=count)],
-            capture_output=True, text=True, env={
-                'PYTHONHASHSEED': '0', 'HOME': str(Path.home())})
-    found = re.search(r'Collected : (\d+)', done.stderr)
-    if done.returncode or not found:
-        raise SystemExit(f'callgrind failed:\n{done.stderr[-2000:]}')
-    return int(found[1])
+def start(python: Path, folder: str) -> subprocess.Popen[str]:
+    """Starts the program under callgrind, which writes into a folder."""
+    marks = f'{folder}/marks.so'
+    subprocess.run(['cc', '-shared', '-fPIC', '-x', 'c', '-', '-o', marks],
+                   input=MARKS, text=True, check=True)
+    program = PROGRAM.format(calls=CALLS, few=FEW, many=MANY, marks=marks)
+    return subprocess.Popen(
+        ['valgrind', '--tool=callgrind', '--smc-check=all-non-file',
+         '--instr-atstart=no', f'--callgrind-out-file={folder}/out',
+         str(python), '-c', program],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={'PYTHONHASHSEED': '0', 'PATH': os.environ['PATH'],
+             'HOME': str(Path.home())})
 
 
-def per_call(python: Path, call: str) -> float:
-    few, many = 1000, 3000
-    return (instructions(python, call, many)
-            - instructions(python, call, few)) / (many - few)
+def per_call(process: subprocess.Popen[str], folder: str) -> list[float]:
+    """Waits for the program; returns the instructions of each call."""
+    output = process.communicate()[0]
+    counts = [int(re.findall(r'^totals: (\d+)', path.read_text(),
+                             re.MULTILINE)[0])
+              for path in sorted(Path(folder).glob('out.*'),
+                                 key=lambda p: int(p.suffix[1:]))]
+    if process.returncode or len(counts) != 3 * len(CALLS):
+        raise SystemExit(f'callgrind failed:\n{output[-2000:]}')
+    # The first count of three is of calls that fill caches.
+    return [(counts[k + 2] - counts[k + 1]) / (MANY - FEW)
+            for k in range(0, 3 * len(CALLS), 3)]
 
 
 def upstream() -> Path:
@@ -99,13 +117,14 @@ def upstream() -> Path:
 def main() -> None:
     if not shutil.which('valgrind'):
         raise SystemExit('valgrind is needed to count instructions')
-    other = upstream()
+    pythons = [Path(sys.executable), upstream()]
+    with tempfile.TemporaryDirectory() as one, \
+            tempfile.TemporaryDirectory() as two:
+        running = [(start(p, f), f) for p, f in zip(pythons, (one, two))]
+        costs = [per_call(*item) for item in running]
     print('instructions a call: fork, unmodified CuPy')
-    for name, call in CALLS.items():
-        here, there = per_call(Path(sys.executable), call), per_call(
-            other, call)
-        print(f'    {name:14}{here:9.0f}{there:9.0f}{here / there:8.3f}x',
-              flush=True)
+    for call, here, there in zip(CALLS, *costs):
+        print(f'    {call:14}{here:9.0f}{there:9.0f}{here / there:8.3f}x')
     print('from the call to the override')
     subprocess.run([sys.executable, '-c', OVERRIDE], check=True)
 

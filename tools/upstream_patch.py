@@ -98,8 +98,9 @@ def write(tree: Path, out: Path, cover: str) -> None:
 
 
 def changed_lines(tree: Path) -> int:
-    """Lines added or removed in files that upstream has."""
-    stat = git(tree, 'diff', '--numstat', '--diff-filter=M', 'base')
+    """Lines added or removed in files that upstream has, but tests."""
+    stat = git(tree, 'diff', '--numstat', '--diff-filter=M', 'base', '--',
+               '.', ':!tests')
     return sum(int(n) for line in stat.splitlines()
                for n in line.split('\t')[:2])
 

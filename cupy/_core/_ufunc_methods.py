@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy
 
 import cupy
+from cupy._core import _ufunc_arguments
+from cupy._core import _ufunc_dispatch
 from cupy._core import _ufunc_override
 from cupy._core import _ufunc_registry
 from cupy._core._ufunc_override import NOT_OVERRIDDEN
@@ -20,13 +22,16 @@ _REDUCEAT = ('array', 'indices', 'axis', 'dtype', 'out')
 _AT = ('a', 'indices', 'b')
 
 
-def outer(ufunc, args, kwargs):
-    """Implements :meth:`cupy.ufunc.outer`."""
+def outer(ufunc, /, *args, **kwargs):
+    """Applies the ufunc to all pairs of elements of two operands.
+
+    .. seealso:: :meth:`numpy.ufunc.outer`
+    """
     if ufunc.nin != 2:
         raise ValueError('outer product only supported for binary functions')
     if len(args) != 2:
         raise TypeError('exactly two arguments expected')
-    result = _ufunc_override.dispatch_outer(ufunc, args, kwargs)
+    result = _ufunc_dispatch.dispatch_outer(ufunc, args, kwargs)
     if result is not NOT_OVERRIDDEN:
         return result
     a, b = [cupy._core.array(x) for x in args]
@@ -34,8 +39,11 @@ def outer(ufunc, args, kwargs):
     return ufunc(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
 
-def at(ufunc, args, kwargs):
-    """Implements :meth:`cupy.ufunc.at`."""
+def at(ufunc, /, *args, **kwargs):
+    """Applies the ufunc in place to the elements at ``indices``.
+
+    .. seealso:: :meth:`numpy.ufunc.at`
+    """
     if ufunc.nin > 2:
         raise ValueError('Only unary and binary ufuncs supported at this time')
     if ufunc.nout != 1:
@@ -58,8 +66,11 @@ def at(ufunc, args, kwargs):
         inputs[1], inputs[2], ufunc._scatter_op)
 
 
-def reduce(ufunc, args, kwargs):
-    """Implements :meth:`cupy.ufunc.reduce`."""
+def reduce(ufunc, /, *args, **kwargs):
+    """Reduces an operand along an axis.
+
+    .. seealso:: :meth:`numpy.ufunc.reduce`
+    """
     given, out, result = _start(ufunc, 'reduce', _REDUCE, 1, args, kwargs)
     if result is not NOT_OVERRIDDEN:
         return result
@@ -80,8 +91,11 @@ def reduce(ufunc, args, kwargs):
     raise _not_supported(ufunc, 'reduce')
 
 
-def accumulate(ufunc, args, kwargs):
-    """Implements :meth:`cupy.ufunc.accumulate`."""
+def accumulate(ufunc, /, *args, **kwargs):
+    """Accumulates the results along an axis.
+
+    .. seealso:: :meth:`numpy.ufunc.accumulate`
+    """
     given, out, result = _start(
         ufunc, 'accumulate', _ACCUMULATE, 1, args, kwargs)
     if result is not NOT_OVERRIDDEN:
@@ -97,8 +111,11 @@ def accumulate(ufunc, args, kwargs):
     raise _not_supported(ufunc, 'accumulate')
 
 
-def reduceat(ufunc, args, kwargs):
-    """Implements :meth:`cupy.ufunc.reduceat`."""
+def reduceat(ufunc, /, *args, **kwargs):
+    """Reduces slices of an operand along an axis.
+
+    .. seealso:: :meth:`numpy.ufunc.reduceat`
+    """
     given, out, result = _start(
         ufunc, 'reduceat', _REDUCEAT, 2, args, kwargs)
     if result is not NOT_OVERRIDDEN:
@@ -137,7 +154,7 @@ def _start(ufunc, method, names, n_inputs, args, kwargs):
 def _output(given, by_keyword):
     out = given.get('out')
     if by_keyword:
-        return _ufunc_override.single_out(out)
+        return _ufunc_arguments.single_out(out)
     if out is Ellipsis:
         raise TypeError('out=... is only allowed as a keyword argument.')
     # A tuple by position is not unpacked.

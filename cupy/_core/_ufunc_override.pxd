@@ -30,20 +30,11 @@ cdef inline bint has_foreign(tuple args, dict kwargs):
     return len(kwargs) != 0 and _has_foreign_keyword(kwargs)
 
 
-cdef inline bint opts_out(object x) except -1:
-    """Whether an operator has to leave the call to its operand ``x``."""
-    return not is_plain(x) and override_of(type(x), not_overridden) is None
-
-
 cdef bint _has_foreign_keyword(dict kwargs)
 
-cpdef dispatch_ufunc(func, tuple args, dict kwargs)
-cpdef dispatch_kernel(kernel, tuple args, dict kwargs)
-cdef tuple normalize_out(
-    Py_ssize_t nin, Py_ssize_t nout, tuple args, dict kwargs)
-cdef pop_where(dict kwargs)
-cdef check_consumed(dict kwargs)
+cdef bint lacks(t, name)
+cdef bint overrides_numpy(t) except -1
+cdef bint is_array(x) except -1
 cpdef bint has_override(x) except -1
-cpdef override_of(t, default)
-cpdef compare(int op, x, y)
-cpdef array_ufunc(ufunc, method, tuple inputs, dict kwargs)
+cdef list collect(tuple operands)
+cpdef ask(func, counterpart, method, tuple inputs, tuple outs, dict kwargs)

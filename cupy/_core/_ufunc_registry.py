@@ -28,7 +28,7 @@ _PREFERRED = ('deg2rad', 'rad2deg')
 _scanned: set[str] = set()
 # CuPy callable -> (model module, attribute), or None without a model.
 _public: dict[object, tuple[str, str] | None] = {}
-_resolved: dict[object, object] = {}
+resolved: dict[object, object] = {}
 _from_model: dict[object, object] = {}
 
 
@@ -49,14 +49,14 @@ def counterpart(func):
         The NumPy or SciPy ufunc; ``func`` itself if it is public and has
         none, or SciPy is not installed; None for an internal ufunc.
     """
-    found = _resolved.get(func)
+    found = resolved.get(func)
     if found is not None:
         return found
     if func not in _public:
         _scan()
         if func not in _public:
             return None
-    found = _resolved[func] = _resolve(func)
+    found = resolved[func] = _resolve(func)
     return found
 
 

@@ -8,7 +8,7 @@ import numpy
 
 import cupy
 from cupy._core import _gufuncs
-from cupy._core import _ufunc_override
+from cupy._core import _ufunc_dispatch
 from cupy._core import _ufunc_registry
 from cupyx.numba import _arguments
 from cupyx.numba import _device_function
@@ -116,7 +116,7 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
     def _on_device(self, *args, **kwargs):
         return _arguments.call(self._run, self.nin, args, kwargs)
 
-    _overridable = _ufunc_override.overridable_gufunc(_on_device)
+    _overridable = _ufunc_dispatch.overridable_gufunc(_on_device)
 
     def _run(self, *args, out=None, axes=None, axis=None, keepdims=False,
              casting='same_kind', dtype=None, order='K'):

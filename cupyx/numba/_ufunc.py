@@ -9,6 +9,7 @@ import numpy
 import cupy
 from cupy._core import _fusion_thread_local
 from cupy._core import _kernel
+from cupy._core import _ufunc_dispatch
 from cupy._core import _ufunc_override
 from cupy._core import _ufunc_registry
 from cupyx.numba import _arguments
@@ -126,7 +127,7 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
         if _fusion_thread_local.is_fusing():
             return self._run(*args, **kwargs)
         if kinds & _arguments.FOREIGN:
-            result = _ufunc_override.dispatch_ufunc(self, args, kwargs)
+            result = _ufunc_dispatch.dispatch_ufunc(self, args, kwargs)
             if result is not _ufunc_override.NOT_OVERRIDDEN:
                 return result
         if kinds & _arguments.HOST and any(map(_arguments.is_date, args)):

@@ -51,6 +51,9 @@ def apply(text: str, edit: _edits.Edit, *, fresh: bool = False) -> str:
         return text
     assert anchor is not None or edit.action in _edits.SCOPED
     start, stop = _span(edit, body, anchor)
+    if not wanted and not any(map(str.strip, lines[start - 1:start]
+                                  + lines[stop:stop + 1])):
+        stop += 1  # of the blank lines around what is removed, one stays
     lines[start:stop] = _spaced(lines, start, stop, wanted, body.indent)
     return '\n'.join(lines)
 
@@ -182,7 +185,7 @@ def _spaced(lines: list[str], start: int, stop: int, wanted: list[str],
     if above and _defines(wanted) and not _opens(above[-1]):
         result = gap[_blanks(lines[:start][::-1]):] + result
     below = lines[stop:]
-    if any(line.strip() for line in below) and (
+    if any(line.strip() for line in below) and not _decorates(wanted) and (
             _defines(wanted) or _starts_definition(below)):
         result += gap[_blanks(below):]
     return result
@@ -196,6 +199,10 @@ def _defines(lines: list[str]) -> bool:
 def _starts_definition(lines: list[str]) -> bool:
     return re.match(r'\s*(@|def\b|class\b|cdef class\b|cpdef\b|async def\b)',
                     lines[0]) is not None
+
+
+def _decorates(lines: list[str]) -> bool:
+    return lines[-1].lstrip().startswith('@')
 
 
 def _opens(line: str) -> bool:

@@ -48,9 +48,9 @@ Example::
     statement = ['hasattr', '__cupy_override_elementwise_kernel__']
     action = 'replace'
     text = '''
-    result = _ufunc_override.ask(self, args, kwargs)
-    if result is not NotImplemented:
-        return result
+    answer = _ufunc_dispatch.dispatch_ufunc(self, args, kwargs)
+    if answer is not _ufunc_override.not_overridden:
+        return answer
     '''
 """
 

@@ -82,6 +82,20 @@ def test_remove_takes_all_clauses():
         '# first step', 'x = helper(a)', 'return y']
 
 
+def test_remove_leaves_one_blank_line():
+    text = 'a = 1\n\nb = 2\n\nc = 3\n'
+    edit = _edit(statement='b = 2', action='remove')
+    assert _apply.apply(text, edit) == 'a = 1\n\nc = 3\n'
+
+
+def test_decorator_stays_with_its_function():
+    edit = _edit(scope='Holder', statement='def method',
+                 action='insert_before', text='@decorated')
+    changed = _apply.apply(SOURCE, edit)
+    assert '\n\n    @decorated\n    def method(' in changed
+    assert _apply.apply(changed, edit) == changed
+
+
 def test_text_is_indented_like_the_body():
     edit = _method(statement='helper', action='insert_after',
                    text='\n    if a:\n        b = 1\n')

@@ -139,6 +139,21 @@ def test_flush_and_saturate(name: str, mode: str) -> None:
             found, oracle.flush(oracle.saturate(want), TINY), *given)
 
 
+@pytest.mark.parametrize(('rounding', 'want'), [
+    ('', 'fma'), ('.rn', 'two roundings')])
+def test_product_and_difference_are_one_operation(
+        rounding: str, want: str) -> None:
+    """As on a GPU, unless the rounding is asked for (PTX ISA, mul)."""
+    x, y, z = numpy.array([1.2]), numpy.array([213.0]), numpy.array([255.6])
+    steps = [(f'mul{rounding}.f64', ['p'], ['x', 'y']),
+             (f'sub{rounding}.f64', ['d'], ['z', 'p'])]
+    found, = harness.run(
+        steps, {'x': ('f64', x), 'y': ('f64', y), 'z': ('f64', z)}, ['d'])
+    exact = Fraction(255.6) - Fraction(1.2) * 213
+    assert found == (float(exact) if want == 'fma' else z - x * y)
+    assert float(exact) != z - x * y
+
+
 def test_chain_of_flushes() -> None:
     """A value that is flushed already is not flushed again, with the same
     result."""

@@ -26,10 +26,19 @@ def _mode(i: Form) -> str:
     return i.vars.get('RND', 'rn')
 
 
+def _contractable(b: Builder, i: Form, name: str, x: str, y: str) -> str:
+    """Without a rounding mode, a product and a sum may become one fma, as
+    NVIDIA's assembler makes it: the difference shows in ``x - y * z``."""
+    return floats.result(
+        b, i, b.inst(f'{name} contract {i.T.llvm} {x}, {y}'))
+
+
 @op('add{.RND}{.ftz}{.sat}.T d, a, b', T=_F32, RND=_MODES)
 @op('add{.RND}.T d, a, b', T=_F64, RND=_MODES)
 def add(b: Builder, i: Form, x: str, y: str) -> str:
     x, y = floats.sources(b, i, x, y)
+    if 'RND' not in i.vars:
+        return _contractable(b, i, 'fadd', x, y)
     return floats.result(b, i, rounding.add(b, i.T.llvm, _mode(i), x, y))
 
 
@@ -37,8 +46,8 @@ def add(b: Builder, i: Form, x: str, y: str) -> str:
 @op('sub{.RND}.T d, a, b', T=_F64, RND=_MODES)
 def sub(b: Builder, i: Form, x: str, y: str) -> str:
     x, y = floats.sources(b, i, x, y)
-    if _mode(i) == 'rn':
-        return floats.result(b, i, b.inst(f'fsub {i.T.llvm} {x}, {y}'))
+    if 'RND' not in i.vars:
+        return _contractable(b, i, 'fsub', x, y)
     minus = b.inst(f'fneg {i.T.llvm} {y}')
     return floats.result(b, i, rounding.add(b, i.T.llvm, _mode(i), x, minus))
 
@@ -47,6 +56,8 @@ def sub(b: Builder, i: Form, x: str, y: str) -> str:
 @op('mul{.RND}.T d, a, b', T=_F64, RND=_MODES)
 def mul(b: Builder, i: Form, x: str, y: str) -> str:
     x, y = floats.sources(b, i, x, y)
+    if 'RND' not in i.vars:
+        return _contractable(b, i, 'fmul', x, y)
     return floats.result(b, i, rounding.mul(b, i.T.llvm, _mode(i), x, y))
 
 
