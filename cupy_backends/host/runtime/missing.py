@@ -19,9 +19,7 @@ _LIBRARIES = {
     'cutensor': 'cuTENSOR',
     'jitify': 'Jitify (RawKernel with jitify=True)',
 }
-# Says itself whether the library is there, which cupyx.distributed.array
-# does not need on one device.
-_OPTIONAL = 'cupy.cuda.nccl'
+
 
 _ALGORITHM = re.compile('Device(.+?)(?:BuildResult)?')
 
@@ -44,11 +42,10 @@ def hide_libraries(package: ModuleType) -> None:
 
     def __getattr__(name: str) -> Any:
         library = _LIBRARIES.get(name)
-        full_name = f'{package.__name__}.{name}'
-        if library is not None and full_name != _OPTIONAL:
+        if library is not None:
             raise NotOnHostDevice(
                 f'{library} is not implemented on the host device',
-                name=full_name)
+                name=f'{package.__name__}.{name}')
         return found(name)
 
     package.__dict__['__getattr__'] = __getattr__
