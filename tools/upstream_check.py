@@ -104,6 +104,8 @@ def findings(python: Path, tree: Path, files: list[str]) \
     path = os.pathsep.join([str(python.parent), os.environ['PATH']])
     for (tool, *arguments), pattern in LINTERS.items():
         wanted = [f for f in files if pattern and re.search(pattern, f)]
+        if pattern and not wanted:
+            continue
         done = subprocess.run(
             [python.with_name(tool), *arguments, *wanted], cwd=tree,
             text=True, capture_output=True, env=os.environ | {'PATH': path})
@@ -162,8 +164,7 @@ def install(python: Path, tree: Path, wheel: Path, files: list[str]) -> None:
     pip(python, '--force-reinstall', '--no-deps', str(official))
     [site] = python.parents[1].glob('lib/*/site-packages')
     shutil.copytree(Path(cupy_backends.host.__file__).parent,
-                    site / 'cupy_backends' / 'host',
-                    dirs_exist_ok=True)
+                    site / 'cupy_backends' / 'host', dirs_exist_ok=True)
     modules = rebuilt(tree, files)
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.namelist():
