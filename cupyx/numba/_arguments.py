@@ -102,24 +102,22 @@ def call(run, nin, args, kwargs):
         run (callable): Takes arrays of CuPy and scalars.
         nin (int): Number of inputs.
         args (tuple): Inputs, or inputs and outputs.
-        kwargs (dict): Keywords; numba's ``stream`` is obeyed.
+        kwargs (dict): Keywords.
 
     Returns:
         What ``run`` returns, on the host if all operands are there.
     """
-    with on_stream(kwargs.pop('stream', None)):
-        if len(args) > nin:
-            kwargs['out'] = args[nin:]
-            args = args[:nin]
-        inputs, outputs = kinds_of(args, kwargs)
-        if not (inputs | outputs) & ~(DEVICE | SCALAR) and (
-                inputs != SCALAR):
-            return run(*args, **kwargs)
-        device = _keywords_to_device(kwargs)
-        result = run(*map(to_device, args), **device)
-        if kwargs.get('out') is None:
-            return to_caller(result, inputs)
-        return _copied_back(kwargs['out'], device['out'])
+    if len(args) > nin:
+        kwargs['out'] = args[nin:]
+        args = args[:nin]
+    inputs, outputs = kinds_of(args, kwargs)
+    if not (inputs | outputs) & ~(DEVICE | SCALAR) and inputs != SCALAR:
+        return run(*args, **kwargs)
+    device = _keywords_to_device(kwargs)
+    result = run(*map(to_device, args), **device)
+    if kwargs.get('out') is None:
+        return to_caller(result, inputs)
+    return _copied_back(kwargs['out'], device['out'])
 
 
 def call_method(method, array, args, kwargs, kinds=None):

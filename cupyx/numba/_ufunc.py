@@ -62,7 +62,8 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
         super().__init__(
             _device_function.identifier(pyfunc.__name__), nin, nout,
             _not_compiled(nin, nout))
-        self._fixed = self._ufunc_of(functions) if functions else None
+        self._fixed = self._ufunc_of(
+            list(self._functions.values())) if functions else None
         self.__doc__ = pyfunc.__doc__
         self.__module__ = pyfunc.__module__
         self.__qualname__ = pyfunc.__qualname__
@@ -116,13 +117,18 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
         return self._call(args, kwargs)
 
     def _call(self, args, kwargs):
+        """Does what a call with other operands or with keywords needs."""
+        stream = kwargs.pop('stream', None)
+        if stream is not None:
+            with _arguments.on_stream(stream):
+                return self._call(args, kwargs)
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
                 f'{self.__name__}() takes {self.nin} inputs and '
                 f'{self.nout} outputs, but {len(args)} arguments were given')
         inputs, outputs = _arguments.kinds_of(args, kwargs)
         kinds = inputs | outputs
-        if kinds == _arguments.DEVICE and 'stream' not in kwargs:
+        if kinds == _arguments.DEVICE:
             return self._run(*args, **kwargs)
         if _fusion_thread_local.is_fusing():
             return self._run(*args, **kwargs)
@@ -134,14 +140,13 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
             return self._call_with_dates(args, **kwargs)
         return _arguments.call(self._run, self.nin, args, kwargs)
 
-    def _call_with_dates(self, args, stream=None):
+    def _call_with_dates(self, args):
         """Computes with dates of the host, which travel as integers."""
         arrays = [numpy.asarray(x) for x in args]
         function = self.function(tuple(x.dtype for x in arrays))
-        with _arguments.on_stream(stream):
-            results = self._single(function)(*[
-                cupy.asarray(x.astype(d, copy=False).view(_types.storage(d)))
-                for x, d in zip(arrays, function.in_dtypes)])
+        results = self._single(function)(*[
+            cupy.asarray(x.astype(d, copy=False).view(_types.storage(d)))
+            for x, d in zip(arrays, function.in_dtypes)])
         results = results if self.nout > 1 else (results,)
         results = tuple(y.get().view(d)[()] for y, d in zip(
             results, function.out_dtypes))

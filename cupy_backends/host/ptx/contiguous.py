@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from cupy_backends.host.ptx import cfg
 from cupy_backends.host.ptx import gridloop
+from cupy_backends.host.ptx import grouping
 from cupy_backends.host.ptx import modifiers
 from cupy_backends.host.ptx import polynomial
 from cupy_backends.host.ptx import rare
@@ -85,7 +86,7 @@ class _Finder:
                     self._access(inst)
                 self.evaluator.run(inst, effect.defs, effect.uses)
                 self._narrow(inst)
-        if not self.adjacent:
+        if not self.adjacent or grouping.may_reorder(graph.instructions()):
             raise _NotContiguous
         direct = {reg: self._linear(value)
                   for reg, value in self.narrowed.items()}

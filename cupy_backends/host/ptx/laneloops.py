@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 
 from cupy_backends.host.ptx import cfg
+from cupy_backends.host.ptx import grouping
 from cupy_backends.host.ptx import instinfo
 from cupy_backends.host.ptx import liveness
 from cupy_backends.host.ptx import syntax
@@ -155,13 +156,16 @@ class _Finder:
     def describe(self, header: str, latch: str, labels: set[str],
                  after: str) -> LaneLoop | None:
         """Returns the loop if it is worth it."""
-        blocks = [self.graph.blocks[label] for label in labels]
+        blocks = [self.graph.blocks[label] for label in self.order
+                  if label in labels]
         insts = [inst for block in blocks for inst in block.insts]
         if len(insts) > _MOST_INSTRUCTIONS or any(
                 _EXCLUDED.match(i.opcode) or self._reads_thread(i)
                 for i in insts):
             return None
         if not any(_LOAD.match(i.opcode) for i in insts):
+            return None
+        if grouping.may_reorder(insts):
             return None
         inductions = self._inductions(blocks, latch)
         steps = {step for step in inductions.values()

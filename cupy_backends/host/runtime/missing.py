@@ -17,7 +17,6 @@ _LIBRARIES = {
     'cusparselt': 'cuSPARSELt',
     'cufft': 'cuFFT (cupy.fft)',
     'cutensor': 'cuTENSOR',
-    'nccl': 'NCCL (cupyx.distributed)',
     'jitify': 'Jitify (RawKernel with jitify=True)',
 }
 

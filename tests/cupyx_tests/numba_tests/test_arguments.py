@@ -246,6 +246,12 @@ class TestOverrides:
         assert inputs == [obj, x] and kwargs == {}
         assert obj.calls[2][1] == {'out': (obj,)}
 
+    def test_stream_is_not_the_operands_business(self):
+        obj = Foreign('answer')
+        for ufunc in scaled, shifted:
+            assert ufunc(obj, 1, stream=cupy.cuda.Stream()) == 'answer'
+        assert [kwargs for _, kwargs in obj.calls] == [{}, {}]
+
     @pytest.mark.parametrize(('method', 'args'), [
         ('reduce', ()), ('accumulate', ()), ('reduceat', ([0],)),
         ('outer', (1,)), ('at', ([0], 1))])

@@ -189,6 +189,12 @@ class TestSignatures:
         assert half.types[0].startswith('d->')
         assert half(cupy.ones(3)).tolist() == [0.5] * 3
 
+    def test_signature_twice(self):
+        ufunc = cupyx.numba.vectorize(['f8(f8)', 'float64(float64)'])(
+            lambda x: x + 1)
+        assert ufunc.types == ['d->d']
+        assert ufunc(cupy.zeros(2)).tolist() == [1, 1]
+
     def test_no_signature(self):
         with pytest.raises(TypeError, match='not a signature'):
             cupyx.numba.vectorize(['float32 float64'])(lambda x: x)

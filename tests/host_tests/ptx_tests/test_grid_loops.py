@@ -57,6 +57,22 @@ def run(k: runner.Kernel, x: Any, y: Any, grid: Any, block: Any,
       numpy.int64(len(y) if n is None else n))
 
 
+# Pairs, as complex numbers: stored to x, and a part of it loaded again.
+PAIRS = '''ld.global.v2.f32 {%f1, %f2}, [%rd23]; add.f32 %f3, %f1, %f1;
+add.f32 %f4, %f2, %f2; st.global.v2.f32 [%rd23], {%f3, %f4};
+st.global.f32 [%rd25], %f3; ld.global.f32 %f5, [%rd23+4];
+st.global.f32 [%rd25+4], %f5;'''
+
+
+def test_load_of_what_was_stored_before() -> None:
+    text = LOOP.format(body=PAIRS).replace(
+        '.reg .f64', '.reg .f32 %f<9>; .reg .f64')
+    x = numpy.arange(200, dtype='f4').view('c8')
+    y, want = numpy.zeros_like(x), 2 * x
+    run(runner.Kernel(text), x, y, 2, 64)
+    assert (x == want).all() and (y == want).all()
+
+
 @pytest.fixture(scope='module')
 def twice() -> runner.Kernel:
     return kernel(TWICE)
