@@ -36,6 +36,13 @@ def test_other_errors_are_as_they_were():
     assert str(FakeError(2)) == 'error 2'
 
 
+@pytest.mark.parametrize(('name', 'value'), [
+    ('CUPY_DEVICE', 'host'), ('READTHEDOCS', 'True')])
+def test_build_without_cuda_has_its_uses(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    _no_driver.refuse_stubs(0)
+
+
 def _run(code, device):
     # No GPU, even where there is one.
     env = {**os.environ, 'CUDA_VISIBLE_DEVICES': ''}
@@ -50,6 +57,16 @@ def test_without_the_variable_there_is_no_device():
     done = _run('import cupy; cupy.zeros(1)', None)
     assert done.returncode != 0
     assert 'CUDARuntimeError: cudaError' in done.stderr
+    assert _no_driver.HINT in done.stderr
+
+
+def test_build_without_cuda_is_refused(monkeypatch):
+    monkeypatch.delenv('READTHEDOCS', raising=False)
+    done = _run('from cupy_backends.cuda.api import driver\n'
+                'driver.get_build_version = lambda: 0\n'
+                'import cupy', None)
+    assert done.returncode != 0
+    assert 'ImportError: this CuPy was built without CUDA' in done.stderr
     assert _no_driver.HINT in done.stderr
 
 
