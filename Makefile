@@ -103,7 +103,11 @@ clean:  ## remove .venv, build and dist (downloads stay in the cache)
 # Another source tree: make upstream-patch UPSTREAM=path/to/cupy
 UPSTREAM ?= $(shell $(OVERLAY) fetch | grep tar.gz)
 
-upstream-patch: $(VENV)/.build-requirements  ## the hook as patches for CuPy
+$(VENV)/.patch-requirements: | $(VENV)/.build-requirements
+	@$(PY) -m pip install --quiet 'pypandoc_binary>=1.13,<2'
+	@touch $@
+
+upstream-patch: $(VENV)/.patch-requirements  ## the hook as patches for CuPy
 	@$(PY) tools/upstream_patch.py $(UPSTREAM)
 
 # About 20 minutes, of which the build takes most; it is kept.

@@ -76,12 +76,25 @@ def commit(tree: Path, patch: dict[str, Any]) -> list[str]:
     for name in patch['files']:
         target = tree / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, target)
+        if target.suffix == '.rst':  # CuPy's documentation has no Markdown
+            target.write_text(as_rst(ROOT / Path(name).with_suffix('.md')),
+                              'utf-8')
+        else:
+            shutil.copyfile(ROOT / name, target)
     git(tree, 'add', '-A')
     why = dict.fromkeys(f'* {e.file}: {e.why}' for e in edits_of(patch))
     message = '\n'.join([patch['title'], '', *why])
     git(tree, 'commit', '-q', '-m', message)
     return problems
+
+
+def as_rst(page: Path) -> str:
+    """Converts a page of our guide to reStructuredText."""
+    import pypandoc
+    text: str = pypandoc.convert_text(
+        page.read_text('utf-8'), 'rst', format='gfm',
+        extra_args=['--columns=79'])
+    return text
 
 
 def write(tree: Path, out: Path, cover: str) -> None:
