@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +55,20 @@ def test_library_works_and_is_kept(build):
     ctypes.CDLL(built['libfirst.so.1'])
     assert ctypes.CDLL(built['libsecond.so.1']).twice() == 6
     assert build()[1] == []
+
+
+def test_another_folder_gives_the_same_bytes(build, tree, tmp_path):
+    named = SOURCE + 'extern "C" const char *name() { return __FILE__; }\n'
+    (tree / _host.HOST / 'csrc/number.cpp').write_text(named)
+    first = build()[0]
+    elsewhere = tmp_path / 'another place'
+    shutil.copytree(tree, elsewhere / 'tree')
+    config = _config.read(elsewhere, {'build': elsewhere / 'build'}, env={})
+    second = _host.build_libraries(
+        config, elsewhere / 'tree', _plan(elsewhere / 'tree'), tmp_path)
+    assert len(second) == 2
+    for path in second.values():
+        assert path.read_bytes() == Path(first[path.name]).read_bytes()
 
 
 def test_changed_header_rebuilds_what_includes_it(build, tree):
