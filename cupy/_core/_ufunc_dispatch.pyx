@@ -105,10 +105,19 @@ def overridable_gufunc(call):
             args = args[:self.nin]
             if outs:
                 kwargs['out'] = outs
+        _check_strings(kwargs)
         return call(self, *args, **kwargs)
 
     __call__.__doc__ = call.__doc__
     return __call__
+
+
+cdef _check_strings(dict kwargs):
+    # Comparing what is no string with one might ask it for an override.
+    for name in ('casting', 'order'):
+        value = kwargs.get(name)
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f'{name} must be str, not {type(value).__name__}')
 
 
 def overridable_vectorize(call):

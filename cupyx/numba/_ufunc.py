@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import threading
 
 import numpy
@@ -17,6 +18,10 @@ from cupyx.numba import _device_function
 from cupyx.numba import _methods
 from cupyx.numba import _pickling
 from cupyx.numba import _types
+
+
+_ONLY_ARRAYS = {cupy.ndarray}
+_dtype_of = operator.attrgetter('dtype')
 
 
 class UFunc(_pickling.Picklable, cupy.ufunc):
@@ -104,16 +109,16 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
             numba.core.errors.NumbaError: numba cannot compile the function
                 for the dtypes of the operands.
         """
-        if not kwargs and len(args) == self.nin:
-            # The common case takes as little time as it can.
-            for x in args:
-                if type(x) is not cupy.ndarray:
-                    break
-            else:
-                ufunc = self._fixed or self._ufuncs.get(
-                    tuple([x.dtype for x in args]))
-                if ufunc is not None:
-                    return self._computed(ufunc, args, kwargs)
+        # The common case takes as little time as it can.
+        if (not kwargs and set(map(type, args)) == _ONLY_ARRAYS
+                and len(args) == self.nin):
+            ufunc = self._fixed or self._ufuncs.get(
+                tuple(map(_dtype_of, args)))
+            if ufunc is not None:
+                try:
+                    return ufunc(*args)
+                except TypeError:
+                    pass  # the text of the other way names the loops
         return self._call(args, kwargs)
 
     def _call(self, args, kwargs):

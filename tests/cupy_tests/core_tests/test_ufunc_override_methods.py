@@ -85,6 +85,10 @@ CALLS = {
     'matmul keywords': lambda xp: xp.matmul(a, 1, axis=1, keepdims=True),
     'matmul axis and axes': lambda xp: xp.matmul(a, 1, axis=1, axes=2),
     'matmul where': lambda xp: xp.matmul(a, 1, where=True),
+    'matmul casting is no operand':
+        lambda xp: xp.matmul([[1.]], [[1.]], casting=a),
+    'matmul order is no operand':
+        lambda xp: xp.matmul([[1.]], [[1.]], order=a),
     'matmul too few': lambda xp: xp.matmul(a),
     'matmul too many': lambda xp: xp.matmul(a, 1, 2, 3),
 }

@@ -100,6 +100,26 @@ print('cuda' in registry.ondemand)
     assert run(program, CUPY_NUMBA_UFUNCS='0') == ['True', 'False', 'False']
 
 
+@pytest.mark.parametrize(('missing', 'advice'), [
+    ("sys.modules['numba'] = None", "pip install numba 'numba-cuda[cu13]'"),
+    ("metadata.version = absent", "pip install 'numba-cuda[cu13]>=0.22'"),
+    ("metadata.version = lambda name: '0.19.1'", 'which is 0.19.1 here')])
+def test_without_a_compiler(missing, advice):
+    program = f'''
+import sys, cupy
+from importlib import metadata
+def absent(name):
+    raise metadata.PackageNotFoundError(name)
+{missing}
+try:
+    import cupyx.numba
+    cupyx.numba.vectorize(['f8(f8)'])(lambda x: x)
+except ImportError as error:
+    print(error)
+'''
+    assert advice in ' '.join(run(program))
+
+
 def test_import_cupy_does_not_import_numba():
     assert run('import cupy, sys; print("numba" in sys.modules)') == ['False']
 
