@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -85,9 +86,9 @@ def _key(module: dict[str, Any], job: dict[str, Any]) -> str:
 
 
 def _compiler() -> str:
-    command = [*sysconfig.get_config_var('CXX').split(), '--version']
-    return subprocess.run(command, check=True, capture_output=True,
-                          text=True).stdout
+    command = os.environ.get('CXX') or sysconfig.get_config_var('CXX')
+    return subprocess.run([*shlex.split(command), '--version'], check=True,
+                          capture_output=True, text=True).stdout
 
 
 def _inputs(module: dict[str, Any]) -> list[str]:

@@ -199,7 +199,14 @@ def _key(command: Sequence[str], inputs: Sequence[Path]) -> str:
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True,
+                              text=True)
+    except OSError as error:
+        raise _compile.CompileError(
+            f'the C++ compiler {command[0]!r} cannot be run '
+            f'({error.strerror}): install one, or name it with CXX and the '
+            'C compiler with CC') from error
     if done.returncode:
         raise _compile.CompileError(
             f'{shlex.join(command)} failed:\n{done.stderr.strip()}')

@@ -85,6 +85,13 @@ def test_error_shows_the_compilers_words(build, tree):
         build()
 
 
+def test_absent_compiler_is_named(build, monkeypatch):
+    monkeypatch.setenv('CXX', 'no-such-compiler -pthread')
+    with pytest.raises(_compile.CompileError,
+                       match="'no-such-compiler' cannot be run .*CXX"):
+        build()
+
+
 def test_undefined_symbol_is_an_error(build, tree):
     (tree / _host.HOST / 'csrc/number.cpp').write_text('')
     with pytest.raises(_compile.CompileError, match='undefined reference'):
