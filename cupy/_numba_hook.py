@@ -7,13 +7,14 @@ it is; so does numba's simulator.
 """
 from __future__ import annotations
 
-import importlib.abc
-import importlib.util
 import os
 import sys
 
+from cupy._core import _ufunc_registry
+from cupy_backends.host.runtime import _after_import
 
-_waiting = None
+
+_installed = False
 
 
 def install(always=False):
@@ -22,56 +23,19 @@ def install(always=False):
     Args:
         always (bool): Whatever the environment says.
     """
-    global _waiting
-    if _waiting is not None or (
+    global _installed
+    if _installed or (
             not always and os.environ.get('CUPY_NUMBA_UFUNCS') == '0'):
         return
-    _waiting = {name for name in _CALLBACKS if not _ready(name)}
-    for name in _CALLBACKS.keys() - _waiting:
-        _CALLBACKS[name](sys.modules[name])
-    if _waiting:
-        sys.meta_path.insert(0, _WhenImported(_waiting))
-
-
-def _ready(name):
-    module = sys.modules.get(name)
-    return module is not None and not module.__spec__._initializing
-
-
-class _WhenImported(importlib.abc.MetaPathFinder):
-    """Calls back once a module has been executed."""
-
-    def __init__(self, names):
-        self._names = names
-
-    def find_spec(self, name, path, target=None):
-        if name not in self._names:
-            return None
-        self._names.discard(name)  # also keeps find_spec from recursing
-        if not self._names:
-            sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, _CALLBACKS[name])
-        return spec
-
-
-class _Loader(importlib.abc.Loader):
-
-    def __init__(self, loader, callback):
-        self._loader = loader
-        self._callback = callback
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        self._callback(module)
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
+    _installed = True
+    later = {}
+    for name, callback in _CALLBACKS.items():
+        module = sys.modules.get(name)
+        if module is None or _ufunc_registry.initializing(module):
+            later[name] = callback
+        else:
+            callback(module)
+    sys.meta_path.insert(0, _after_import.AfterImport(later))
 
 
 def _register_decorators(module):

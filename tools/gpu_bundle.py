@@ -45,9 +45,8 @@ def fetch_wheels(out: Path, python: str) -> None:
          '--dest', str(out), '--only-binary', ':all:',
          '--python-version', python, *platforms, *PACKAGES], check=True)
     for path in out.glob('*.whl'):
-        if path.name.startswith(_LEFT_OUT) and 'cuda_runtime' not in path.name:
-            if not any(part in path.name for part in ('crt', 'profiler')):
-                path.unlink()
+        if path.name.startswith(_LEFT_OUT):
+            path.unlink()
 
 
 def main(argv: list[str]) -> int:

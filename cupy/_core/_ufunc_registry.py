@@ -102,14 +102,14 @@ def _resolve(func):
 def _scan():
     for name in _MODELS:
         module = sys.modules.get(name)
-        if name in _scanned or module is None or _initializing(module):
+        if name in _scanned or module is None or initializing(module):
             continue
         _scanned.add(name)
         _scan_module(module, _MODELS[name])
 
 
-def _initializing(module):
-    # A namespace that is still being filled is looked at another time.
+def initializing(module):
+    """Whether a module is still being filled: look at it another time."""
     return getattr(module.__spec__, '_initializing', False)
 
 

@@ -79,9 +79,9 @@ def _check_llvmlite() -> None:
     import llvmlite
     if tuple(map(int, llvmlite.__version__.split('.')[:2])) < (0, 45):
         raise ImportError(
-            'the host device needs llvmlite 0.46 or newer, not '
-            f'{llvmlite.__version__}. numba before 0.63 asks for an old one: '
-            "pip install 'numba>=0.63'")
+            'the host device needs llvmlite 0.45 or newer, not '
+            f'{llvmlite.__version__}. numba before 0.62 asks for an old one: '
+            "pip install 'numba>=0.62'")
 
 
 # The callbacks that the library holds; they must live as long as it does.

@@ -57,6 +57,18 @@ def kinds_of(args, kwargs):
     return inputs, outputs
 
 
+def dtype_names(args):
+    """Returns the dtypes of operands, for the text of an error."""
+    return [str(getattr(x, 'dtype', type(x).__name__)) for x in args]
+
+
+def no_loop(ufunc, dtypes, more=''):
+    """Returns the error that a ufunc has no loop for operands of dtypes."""
+    return TypeError(
+        f'{ufunc.__name__}() has no loop for ({", ".join(dtypes)}){more}; '
+        f'there are {", ".join(ufunc.types)}')
+
+
 def is_date(x):
     return getattr(getattr(x, 'dtype', None), 'kind', '') in ('m', 'M')
 

@@ -155,10 +155,7 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
                     return loop
             elif all(_fits(x, d) for x, d in zip(args, loop.in_dtypes)):
                 return loop
-        given = ', '.join(str(getattr(x, 'dtype', type(x).__name__))
-                          for x in args)
-        raise TypeError(f'{self.__name__}() has no loop for ({given}); there '
-                        f'are {", ".join(self.types)}')
+        raise _arguments.no_loop(self, _arguments.dtype_names(args))
 
     def _compiled(self, args, outs):
         """Returns the loop for the dtypes of operands and outputs."""

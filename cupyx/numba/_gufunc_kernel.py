@@ -7,6 +7,7 @@ from numba import types
 import numpy
 
 import cupy
+from cupyx.numba import _compiler
 from cupyx.numba import _device_function
 from cupyx.numba import _types
 
@@ -46,7 +47,6 @@ class Loop(_device_function.CompiledFunction):
 
     def _check(self):
         """Lets numba complain where the user sees which function it is."""
-        from cupyx.numba import _compiler
         self._stored('checked', lambda: repr(_compiler.infer(
             self._pyfunc, self._argtypes, self._fastmath)).encode())
 

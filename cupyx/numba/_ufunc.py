@@ -133,9 +133,9 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
                 f'{self.nout} outputs, but {len(args)} arguments were given')
         inputs, outputs = _arguments.kinds_of(args, kwargs)
         kinds = inputs | outputs
-        if kinds == _arguments.DEVICE:
-            return self._run(*args, **kwargs)
-        if _fusion_thread_local.is_fusing():
+        on_device = inputs & _arguments.DEVICE and not kinds & ~(
+            _arguments.DEVICE | _arguments.SCALAR)
+        if on_device or _fusion_thread_local.is_fusing():
             return self._run(*args, **kwargs)
         if kinds & _arguments.FOREIGN:
             result = _ufunc_dispatch.dispatch_ufunc(self, args, kwargs)
@@ -168,13 +168,9 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
         except TypeError as error:
             if not str(error).startswith('Wrong type'):
                 raise
-        given = ', '.join(
-            str(getattr(x, 'dtype', type(x).__name__))
-            for x in args[:self.nin])
-        raise TypeError(
-            f'{self.__name__}() has no loop for ({given})'
-            + (f' and dtype={kwargs["dtype"]}' if 'dtype' in kwargs else '')
-            + f'; there are {", ".join(self.types)}')
+        more = f' and dtype={kwargs["dtype"]}' if 'dtype' in kwargs else ''
+        raise _arguments.no_loop(
+            self, _arguments.dtype_names(args[:self.nin]), more)
 
     def _choose(self, args, dtype):
         """Returns the ufunc that computes these operands."""
@@ -234,9 +230,7 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
         for function in self._functions.values():
             if all(map(numpy.can_cast, dtypes, function.in_dtypes)):
                 return function
-        raise TypeError(
-            f'{self.__name__}() has no loop for ({", ".join(map(str, dtypes))}'
-            f'); there are {", ".join(self.types)}')
+        raise _arguments.no_loop(self, map(str, dtypes))
 
     # Methods: CuPy's check the arguments and ask overrides, then call these.
 

@@ -78,21 +78,22 @@ class _Finder:
         self.narrowed: dict[str, polynomial.Polynomial] = {}
 
     def find(self) -> Version:
-        graph = self.graph
-        for label in graph.order(graph.entry):
-            block = graph.blocks[label]
+        blocks = [self.graph.blocks[label]
+                  for label in self.graph.order(self.graph.entry)]
+        for block in blocks:
             for inst, effect in zip(block.insts, block.effects):
                 if inst.opcode.startswith(('ld', 'st.')):
                     self._access(inst)
                 self.evaluator.run(inst, effect.defs, effect.uses)
                 self._narrow(inst)
-        if not self.adjacent or grouping.may_reorder(graph.instructions()):
+        if not self.adjacent or grouping.may_reorder(
+                inst for block in blocks for inst in block.insts):
             raise _NotContiguous
         direct = {reg: self._linear(value)
                   for reg, value in self.narrowed.items()}
         widest = max((linear.factor.terms[()] for linear in direct.values()),
                      default=0)
-        return Version(graph, self.strides, direct, widest)
+        return Version(self.graph, self.strides, direct, widest)
 
     def _narrow(self, inst: syntax.Inst) -> None:
         """Evaluates what keeps the lower 32 bits of an offset."""

@@ -24,15 +24,15 @@ def may_reorder(insts: Iterable[syntax.Inst]) -> bool:
         insts: Instructions of an iteration, in their order.
     """
     stored = loads_after = groups = False
-    offsets: dict[str, str] = {}
+    offsets: dict[str, int] = {}
     for inst in insts:
         match = _ACCESS.fullmatch(inst.opcode)
         if match is None:
             continue
         store = match[1] == 'st'
         base, offset = writer.split_address(inst.args[0 if store else 1])
-        groups |= bool(match[2]) or offsets.setdefault(
-            base, str(offset)) != str(offset)
+        groups |= bool(match[2]) or (
+            offsets.setdefault(base, offset) != offset)
         loads_after |= stored and not store
         stored |= store
     return loads_after and groups

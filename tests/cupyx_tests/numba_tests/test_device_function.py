@@ -172,7 +172,6 @@ class TestFingerprints:
 def test_redefined_function_is_compiled_again():
     results = []
     for factor in 2, 3:
-        ufunc = cupyx.numba.vectorize(lambda x, factor=factor: x * factor)
         ufunc = cupyx.numba.vectorize(
             eval('lambda x: x * factor', {'factor': factor}))
         results.append(int(ufunc(cupy.array(5))))
