@@ -5,14 +5,6 @@ are CuPy's, and operands override a call as they do for CuPy's own ufuncs.
 """
 from __future__ import annotations
 
-try:
-    import numba as _numba  # noqa: F401
-except ModuleNotFoundError as _error:
-    raise ImportError(
-        'cupyx.numba needs numba, and numba-cuda for your CUDA version: '
-        "pip install numba 'numba-cuda[cu13]' (or [cu12]). numba-cuda-mlir "
-        'cannot take their place.') from _error
-
 from cupyx.numba._decorators import guvectorize  # noqa: F401
 from cupyx.numba._decorators import vectorize  # noqa: F401
 from cupyx.numba._device_function import device_function  # noqa: F401

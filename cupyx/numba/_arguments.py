@@ -6,6 +6,7 @@ the result back, unless an operand is on the device.
 from __future__ import annotations
 
 import contextlib
+import importlib
 
 import numpy
 
@@ -14,7 +15,11 @@ from cupy._core import _ufunc_override
 
 
 # Kinds of operands, as bits. OTHER are device arrays of other libraries.
-NONE, SCALAR, DEVICE, OTHER, NUMBA, HOST, FOREIGN = 0, 1, 2, 4, 8, 16, 32
+NONE, SCALAR, DEVICE, OTHER, NUMBA, HOST, FOREIGN, MLIR = (
+    0, 1, 2, 4, 8, 16, 32, 64)
+
+# Packages with device arrays in which results are given back.
+_PACKAGES = {'numba': NUMBA, 'numba_cuda_mlir': MLIR}
 
 _kinds = {
     type(None): NONE, bool: SCALAR, int: SCALAR, float: SCALAR,
@@ -36,8 +41,7 @@ def _kind_of_instance(x):
     if isinstance(x, cupy.ndarray):
         return DEVICE
     if hasattr(x, '__cuda_array_interface__'):
-        package = t.__module__.partition('.')[0]
-        return NUMBA if package.startswith('numba') else OTHER
+        return _PACKAGES.get(t.__module__.partition('.')[0], OTHER)
     return HOST
 
 
@@ -101,9 +105,10 @@ def to_caller(result, kinds):
         return tuple(to_caller(r, kinds) for r in result)
     if kinds & (DEVICE | OTHER) or type(result) is not cupy.ndarray:
         return result
-    if kinds & NUMBA:
-        from numba import cuda
-        return cuda.as_cuda_array(result)
+    for package, kind_ in _PACKAGES.items():
+        if kinds & kind_:
+            cuda = importlib.import_module(f'{package}.cuda')
+            return cuda.as_cuda_array(result)
     return result.get()[()]
 
 
@@ -150,14 +155,14 @@ def call_method(method, array, args, kwargs, kinds=None):
         result = method(to_device(array), *map(_if_array, args), **device)
         if kwargs.get('out') is not None:
             return _copied_back(kwargs['out'], device['out'])
-        if kinds & NUMBA and result.ndim == 0:
+        if kinds & (NUMBA | MLIR) and result.ndim == 0:
             return result.get()[()]  # as numba's own reduce does
         return to_caller(result, kinds)
 
 
 def _if_array(x):
     return to_device(x) if isinstance(x, numpy.ndarray) or (
-        kind(x) == NUMBA) else x
+        kind(x) in (NUMBA, MLIR)) else x
 
 
 def _copied_back(given, computed):
@@ -184,8 +189,10 @@ def on_stream(stream):
         return contextlib.nullcontext()
     if isinstance(stream, (cupy.cuda.Stream, cupy.cuda.ExternalStream)):
         return stream
+    # Streams of older numba have only a handle, an integer of ctypes.
+    handle = getattr(getattr(stream, 'handle', stream), 'value', stream)
     return cupy.cuda.Stream.from_external(
-        _Handle(stream) if type(stream) is int else stream)
+        _Handle(handle or 0) if type(handle) in (int, type(None)) else stream)
 
 
 class _Handle:

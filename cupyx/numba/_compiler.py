@@ -1,142 +1,142 @@
-"""numba's compiler behind a small interface: a Python function to LTO-IR.
+"""Compilers of Python functions to LTO-IR behind a small interface.
 
-Only the compiler is used, not numba's driver.
+Only the compilers are used, not their drivers.
 """
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 from importlib import metadata
 import importlib.util
 import threading
-import types as python_types
-
-from numba import types
-
-# From this version on it compiles with all that a function calls.
-_WANTED = (0, 22)
-
-# Types do not depend on the compute capability.
-_ANY = (8, 0)
-_lock = threading.RLock()
 
 
-@functools.cache
-def version():
-    """Returns what identifies the compiler's output.
+class Compiler:
+    """A package that compiles Python functions for the device.
 
-    Raises:
-        ImportError: The compiler is not installed, or too old.
+    Subclasses say which package it is, what is called in it, and how a
+    kernel of CUDA C++ passes arguments to a function of its C ABI.
+
+    Attributes:
+        package (str): Name on PyPI.
+        oldest (str): First version that serves.
+        module (str): Where ``jit`` and ``compile`` are.
+        dialect (str): Package that types and signatures come from.
+        types (module): Its types.
     """
-    try:
-        found = metadata.version('numba-cuda')
-    except metadata.PackageNotFoundError:
-        problem = 'is not installed'
-        if importlib.util.find_spec('numba_cuda_mlir'):
-            problem += (' (numba-cuda-mlir cannot take its place: it does not '
-                        'compile functions of pointers)')
-    else:
-        if tuple(map(int, found.split('.')[:2])) >= _WANTED:
-            return f'numba-cuda {found}'
-        problem = f'is {found} here'
-    wanted = '.'.join(map(str, _WANTED))
-    raise ImportError(
-        'compiling Python functions for the device needs numba-cuda '
-        f'{wanted} or newer, which {problem}. Install it for your CUDA '
-        f"version: pip install 'numba-cuda[cu13]>={wanted}' or "
-        f"'numba-cuda[cu12]>={wanted}'")
 
+    package = ''
+    oldest = ''
+    module = ''
+    dialect = ''
 
-def _module():
-    version()
-    return importlib.import_module('numba.cuda')  # slow, so not above
+    # Types do not depend on the compute capability.
+    _any_cc = (8, 0)
+    _lock = threading.RLock()
 
-
-def infer(function, argtypes, fastmath):
-    """Compiles a Python function for the types of its arguments.
-
-    Args:
-        function (function): The Python function.
-        argtypes (tuple): numba types.
-
-    Returns:
-        The numba type of its result.
-
-    Raises:
-        numba.core.errors.NumbaError: numba's own message, with the line of
-            the user's function.
-    """
-    module = _module()
-    with _compiling_for(module, _ANY):
-        _, restype = module.compile(
-            function, argtypes, device=True, abi='numba', fastmath=fastmath,
-            cc=_ANY, output='ltoir')
-    return restype
-
-
-def entry(function, argtypes, restypes, symbol, cc, fastmath):
-    """Compiles a function with an entry point that kernels call.
-
-    The entry point takes a pointer for each argument that is a scalar, and
-    for each result, so that there is one ABI for all types. Arrays are
-    passed as numba passes them to kernels.
-
-    Returns:
-        list of bytes: LTO-IR that defines ``symbol`` and what it calls:
-        float16 arithmetic is CUDA C++ that numba compiles beside it.
-    """
-    module = _module()
-    body = _entry_point(module, function, argtypes, len(restypes))
-    parameters = [t if isinstance(t, types.Array) else types.CPointer(t)
-                  for t in (*argtypes, *restypes)]
-    with _compiling_for(module, cc):
-        codes, _ = module.compile_all(
-            body, types.int32(*parameters), device=True, abi='c',
-            abi_info={'abi_name': symbol}, cc=cc, fastmath=fastmath,
-            output='ltoir')
-    return [_as_bytes(c, function) for c in codes]
-
-
-@contextlib.contextmanager
-def _compiling_for(module, cc):
-    """Answers numba's question for the compute capability.
-
-    Where a function calls another, numba asks its own driver for it, which
-    may not know the device that CuPy uses.
-    """
-    dispatcher = importlib.import_module(f'{module.__name__}.dispatcher')
-    device = python_types.SimpleNamespace(compute_capability=cc)
-    with _lock:
-        original = dispatcher.get_current_device
-        dispatcher.get_current_device = lambda: device
+    def problem(self):
+        """Returns why the compiler cannot be used, or None."""
         try:
-            yield
-        finally:
-            dispatcher.get_current_device = original
+            found = metadata.version(self.package)
+        except metadata.PackageNotFoundError:
+            return 'is not installed'
+        if _numbers(found) < _numbers(self.oldest):
+            return f'is {found} here'
+        root = self.dialect.partition('.')[0]
+        if importlib.util.find_spec(root) is None:
+            return f'needs {root}, which is not installed'
+        return None
+
+    @functools.cached_property
+    def version(self):
+        """What identifies the compiler's output."""
+        return f'{self.package} {metadata.version(self.package)}'
+
+    def part(self, name):
+        """Imports a module of the dialect."""
+        return importlib.import_module(f'{self.dialect}.{name}')
+
+    @property
+    def types(self):
+        raise NotImplementedError
+
+    def infer(self, function, argtypes, fastmath):
+        """Compiles a Python function for the types of its arguments.
+
+        Args:
+            function (function): The Python function.
+            argtypes (tuple): Types of the compiler.
+
+        Returns:
+            The type of its result.
+
+        Raises:
+            NumbaError: The compiler's own message, with the line of the
+                user's function.
+        """
+        with self._lock:
+            return self._infer(function, argtypes, fastmath)
+
+    def entry(self, function, argtypes, restypes, symbol, cc, fastmath):
+        """Compiles a function with an entry point that kernels call.
+
+        The entry point takes an array of one element for each argument that
+        is a scalar, and for each result, so that there is one ABI for all
+        types: compilers pass complex numbers, small integers and bools in
+        different ways. It returns an int.
+
+        Returns:
+            list of bytes: LTO-IR that defines ``symbol`` and what it calls.
+        """
+        body = self._entry_point(function, argtypes, len(restypes))
+        array = self.types.Array
+        parameters = [t if isinstance(t, array) else array(t, 1, 'C')
+                      for t in (*argtypes, *restypes)]
+        with self._lock:
+            return self._compile(
+                body, self.types.int32(*parameters), symbol, cc, fastmath)
+
+    def _entry_point(self, function, argtypes, nout):
+        inputs = [f'x{i}' for i in range(len(argtypes))]
+        outs = [f'y{i}' for i in range(nout)]
+        values = ', '.join(
+            x if isinstance(t, self.types.Array) else f'{x}[0]'
+            for x, t in zip(inputs, argtypes))
+        stores = (['y0[0] = result'] if nout == 1 else
+                  [f'{y}[0] = result[{i}]' for i, y in enumerate(outs)])
+        lines = [f'def entry({", ".join(inputs + outs)}):',
+                 f'    result = function({values})',
+                 *(f'    {s}' for s in stores), '    return 0']
+        cuda = importlib.import_module(self.module)
+        scope = {'function': cuda.jit(device=True)(function)}
+        exec('\n'.join(lines), scope)
+        return scope['entry']
+
+    def pass_scalar(self, c_type, pointer, itemsize):
+        """Returns the C parameters, types and values, of one element."""
+        return self.pass_array(
+            c_type, pointer, ['1'], [str(itemsize)], itemsize)
+
+    # What a compiler has of its own.
+
+    def _infer(self, function, argtypes, fastmath):
+        raise NotImplementedError
+
+    def _compile(self, function, signature, symbol, cc, fastmath):
+        raise NotImplementedError
+
+    def pass_array(self, c_type, data, sizes, strides, itemsize):
+        """Returns the C parameters, types and values, of an array.
+
+        Args:
+            c_type (str): Type of the elements.
+            data (str): Pointer to the first one, an expression of C.
+            sizes (list of str): Shape.
+            strides (list of str): Bytes, which are whole elements.
+            itemsize (int): Bytes of an element.
+        """
+        raise NotImplementedError
 
 
-def _as_bytes(code, function):
-    code = getattr(code, 'code', code)  # an ObjectCode of cuda.core
-    if not isinstance(code, (bytes, bytearray)):
-        raise TypeError(
-            f'{function.__name__}() calls a function of another kind of file '
-            f'than LTO-IR or CUDA C++ ({code!r}), which cannot be linked into '
-            'a kernel of CuPy')
-    return bytes(code)
-
-
-def _entry_point(module, function, argtypes, nout):
-    inputs = [f'x{i}' for i in range(len(argtypes))]
-    outs = [f'y{i}' for i in range(nout)]
-    values = ', '.join(
-        x if isinstance(t, types.Array) else f'{x}[0]'
-        for x, t in zip(inputs, argtypes))
-    stores = (['y0[0] = result'] if nout == 1 else
-              [f'{y}[0] = result[{i}]' for i, y in enumerate(outs)])
-    lines = [f'def entry({", ".join(inputs + outs)}):',
-             f'    result = function({values})',
-             *(f'    {s}' for s in stores), '    return 0']
-    scope = {'function': module.jit(device=True)(function)}
-    exec('\n'.join(lines), scope)
-    return scope['entry']
+def _numbers(version):
+    return tuple(map(int, version.split('.')[:2]))

@@ -1,12 +1,10 @@
 """The decorators: numba's ``vectorize`` and ``guvectorize`` for CuPy."""
 from __future__ import annotations
 
-import types as python_types
-
-from numba.core import types
-from numba.core import typing
+import types
 
 from cupyx.numba import _gufunc
+from cupyx.numba import _types
 from cupyx.numba import _ufunc
 
 
@@ -34,7 +32,7 @@ def vectorize(signatures_or_function=(), *, identity=None, fastmath=False):
     .. seealso:: :func:`numba.vectorize`
     """
     options = dict(identity=identity, fastmath=fastmath)
-    if (isinstance(signatures_or_function, python_types.FunctionType)
+    if (isinstance(signatures_or_function, types.FunctionType)
             or hasattr(signatures_or_function, 'py_func')):
         return _ufunc.UFunc(signatures_or_function, **options)
     signatures = signatures_or_function
@@ -81,11 +79,9 @@ def guvectorize(signatures_or_layout, layout=None, *, identity=None,
 
 def _decorator(signatures, make):
     """Returns a decorator; a single signature needs no list around it."""
-    if isinstance(signatures, str) or (
-            isinstance(signatures, tuple)
-            and any(isinstance(s, types.Type) for s in signatures)):
-        signatures = [signatures]
-    elif isinstance(signatures, typing.Signature):
+    if (isinstance(signatures, str) or hasattr(signatures, 'return_type')
+            or isinstance(signatures, tuple)
+            and any(map(_types.is_type, signatures))):
         signatures = [signatures]
 
     def decorate(function):

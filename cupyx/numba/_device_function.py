@@ -12,13 +12,13 @@ import numpy
 
 from cupy.cuda import _device_link
 from cupy.cuda import compiler as cuda_compiler
-from cupyx.numba import _compiler
 from cupyx.numba import _fingerprint
 from cupyx.numba import _types
+from cupyx.numba._choice import compiler
 
 
 # Part of the keys on disk: counts changes of what the functions look like.
-_ABI = 1
+_ABI = 3
 
 
 def device_function(pyfunc, signature, *, fastmath=False):
@@ -102,7 +102,7 @@ class CompiledFunction:
     def infer(self):
         """Returns the dtypes of the results, which numba infers."""
         def infer():
-            restype = _compiler.infer(
+            restype = compiler.infer(
                 self._pyfunc, self._argtypes, self._fastmath)
             dtypes = _types.outputs(restype, self._pyfunc.__name__)
             return json.dumps([d.str for d in dtypes]).encode()
@@ -111,12 +111,12 @@ class CompiledFunction:
             self._stored('types', infer))))
 
     def _key(self, *more):
-        return repr((_ABI, self._digest, _compiler.version(),
+        return repr((_ABI, self._digest, compiler.version,
                      self._fastmath, self._argtypes, more))
 
     def _code(self, symbol, cc):
         def compile_():
-            return pickle.dumps(_compiler.entry(
+            return pickle.dumps(compiler.entry(
                 self._pyfunc, self._argtypes, self._restypes, symbol, cc,
                 self._fastmath))
 
@@ -167,22 +167,28 @@ class DeviceFunction(CompiledFunction):
     def _preamble(self):
         ins = [_types.c_name(d) for d in self.in_dtypes]
         outs = [_types.c_name(d) for d in self.out_dtypes]
-        pointers = [f'const {t}*' for t in ins] + [f'{t}*' for t in outs]
-        taken = [f'&x{i}' for i in range(len(ins))]
+        pointers = [f'&x{i}' for i in range(len(ins))]
         given = [f'{t} x{i}' for i, t in enumerate(ins)]
         if len(outs) == 1:
             result, last = outs[0], 'return y;'
             start = f'{outs[0]} y;'
-            taken += ['&y']
+            pointers += ['&y']
         else:
             result, start, last = 'void', '', ''
-            taken += [f'&y{i}' for i in range(len(outs))]
+            pointers += [f'&y{i}' for i in range(len(outs))]
             given += [f'{t}& y{i}' for i, t in enumerate(outs)]
+        declared, passed = [], []
+        dtypes = self.in_dtypes + self.out_dtypes
+        for c_type, dtype, pointer in zip(ins + outs, dtypes, pointers):
+            kinds, values = compiler.pass_scalar(
+                c_type, pointer, dtype.itemsize)
+            declared += kinds
+            passed += values
         return (
             f'extern "C" __device__ int {self.symbol}('
-            f'{", ".join(pointers)});\n'
+            f'{", ".join(declared)});\n'
             f'__device__ inline {result} {self.name}({", ".join(given)}) '
-            f'{{ {start} {self.symbol}({", ".join(taken)}); {last} }}\n')
+            f'{{ {start} {self.symbol}({", ".join(passed)}); {last} }}\n')
 
 
 def identifier(name):

@@ -66,7 +66,7 @@ class _Walk:
         """Describes the globals that the code and its inner code use."""
         scope = function.__globals__
         found = []
-        for name in _all_names(code):
+        for name in all_names(code):
             if name in scope:
                 found.append((name, self._used(scope[name], code)))
         return tuple(found)
@@ -80,7 +80,7 @@ class _Walk:
         """Describes a module by those of its attributes that are used."""
         return (module.__name__, getattr(module, '__version__', ''), tuple(
             (name, self._attribute(module, name, code))
-            for name in _all_names(code) if name in vars(module)))
+            for name in all_names(code) if name in vars(module)))
 
     def _attribute(self, module, name, code):
         value = vars(module)[name]
@@ -130,9 +130,9 @@ _COMPILER_KNOWS = {'builtins', 'math', 'cmath', 'operator', 'numpy', 'numba',
                    'numba_cuda_mlir'}
 
 
-def _all_names(code):
+def all_names(code):
     names = dict.fromkeys(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names.update(dict.fromkeys(_all_names(constant)))
+            names.update(dict.fromkeys(all_names(constant)))
     return list(names)

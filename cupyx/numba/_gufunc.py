@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import threading
 
-from numba import types
 import numpy
 
 import cupy
@@ -15,6 +14,7 @@ from cupyx.numba import _device_function
 from cupyx.numba import _gufunc_kernel
 from cupyx.numba import _pickling
 from cupyx.numba import _types
+from cupyx.numba._types import types
 
 
 class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
@@ -142,7 +142,7 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
             computed.append(y[(...,) + (0,) * n_kept] if n_kept else y)
         self._launch(loop, args, computed, shape)
         for result, y in zip(results, computed):
-            if result.dtype != y.dtype:
+            if result.data.ptr != y.data.ptr:
                 result[...] = y.reshape(result.shape)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -214,7 +214,7 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
             raise ValueError(
                 f'output {i - self.nin} of {self.__name__}() has the shape '
                 f'{view.shape}, not {full}')
-        if out.dtype != dtype:
+        if out.dtype != dtype or not _whole_strides(view, len(core)):
             view = cupy.empty(full, dtype)
         return out, view
 
@@ -225,7 +225,8 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
             operands.append(cupy.broadcast_to(x, shape + core))
         # An input that shares memory with an output is read before.
         for i, x in enumerate(operands[:self.nin]):
-            if any(cupy.may_share_memory(x, y) for y in outs):
+            if (any(cupy.may_share_memory(x, y) for y in outs)
+                    or not _whole_strides(x, self._core_ndims[i])):
                 operands[i] = x.copy()
         loop.launch(operands, shape)
 
@@ -239,6 +240,14 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
 
 def _count(n):
     return f'{n} positional argument' + 's' * (n != 1)
+
+
+def _whole_strides(x, ndim):
+    """Whether the strides of the last dimensions are whole elements.
+
+    Compilers may count strides in elements.
+    """
+    return not any(s % x.itemsize for s in x.strides[x.ndim - ndim:])
 
 
 def _without_result(signature):

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import math
 
-from numba import types
 import numpy
 
 import cupy
-from cupyx.numba import _compiler
 from cupyx.numba import _device_function
 from cupyx.numba import _types
+from cupyx.numba._choice import compiler
+from cupyx.numba._types import types
 
 
 class Loop(_device_function.CompiledFunction):
@@ -47,7 +47,7 @@ class Loop(_device_function.CompiledFunction):
 
     def _check(self):
         """Lets numba complain where the user sees which function it is."""
-        self._stored('checked', lambda: repr(_compiler.infer(
+        self._stored('checked', lambda: repr(compiler.infer(
             self._pyfunc, self._argtypes, self._fastmath)).encode())
 
     def launch(self, operands, shape):
@@ -104,25 +104,17 @@ class Loop(_device_function.CompiledFunction):
 
 
 def _parameters(numba_type, dtype, i, core, at):
-    """Returns C types and values by which an operand is passed.
-
-    numba passes an array as two unused pointers, its size, the size of an
-    element, the data, the shape and the strides in bytes.
-    """
-    pointer = f'{_types.c_name(dtype)} *'
-    data = f'({pointer})x{i}'
+    """Returns C types and values by which an operand is passed."""
+    c_type = _types.c_name(dtype)
+    data = f'({c_type} *)x{i}'
     if not isinstance(numba_type, types.Array):
-        return [f'const {pointer}'], [data]
-    ndim = numba_type.ndim
+        return compiler.pass_scalar(c_type, data, dtype.itemsize)
     if core:
         sizes = [f'p.v[{at + k}]' for k in range(core)]
         strides = [f'p.v[{at + core + k}]' for k in range(core)]
     else:
         sizes, strides = ['1'], [str(dtype.itemsize)]
-    kinds = ['void *', 'void *', 'long long', 'long long', pointer]
-    return kinds + ['long long'] * (2 * ndim), [
-        '0', '0', ' * '.join(sizes), str(dtype.itemsize), data, *sizes,
-        *strides]
+    return compiler.pass_array(c_type, data, sizes, strides, dtype.itemsize)
 
 
 _SOURCE = '''#include <cupy/complex.cuh>

@@ -4,6 +4,8 @@ from __future__ import annotations
 import pickle
 import sys
 
+from cupyx.numba._choice import compiler
+
 
 class Picklable:
     """Mixin of ufuncs, which are never copied within a process.
@@ -18,7 +20,7 @@ class Picklable:
                 getattr(module, self.__qualname__, None) is self):
             return self.__qualname__
         # The Python function goes by value, since the ufunc has its name.
-        from numba import cloudpickle
+        cloudpickle = compiler.part('cloudpickle')
         return _rebuild, (
             type(self), cloudpickle.dumps((self._arguments, self._options)))
 

@@ -1,12 +1,36 @@
 """Types of numba, NumPy and CUDA C++ that stand for each other."""
 from __future__ import annotations
 
-import numba
 import numpy
 
 from cupy._core._scalar import get_typename
-from numba.core import sigutils
-from numba.np import numpy_support
+from cupyx.numba._choice import compiler
+
+_sigutils = compiler.part('core.sigutils')
+_numpy_support = compiler.part('np.numpy_support')
+_NumbaError = compiler.part('core.errors').NumbaError
+types = compiler.types
+
+
+def is_type(x):
+    """Whether this is a type of numba or of its relatives."""
+    return hasattr(x, 'is_precise')
+
+
+def translated(x):
+    """Returns the compiler's type for that of numba or a relative.
+
+    numba and numba-cuda-mlir each have types of their own, with the same
+    names and attributes.
+    """
+    if isinstance(x, types.Type):
+        return x
+    if hasattr(x, 'layout'):
+        return types.Array(translated(x.dtype), x.ndim, x.layout,
+                           readonly=not x.mutable, aligned=x.aligned)
+    if hasattr(x, 'types'):
+        return types.Tuple(tuple(map(translated, x.types)))
+    return types.none if str(x) == 'none' else to_numba(str(x))
 
 
 def to_numba(dtype):
@@ -16,16 +40,16 @@ def to_numba(dtype):
         TypeError: numba has none.
     """
     try:
-        return numba.from_dtype(numpy.dtype(dtype))
-    except numba.core.errors.NumbaError as error:
+        return _numpy_support.from_dtype(numpy.dtype(dtype))
+    except _NumbaError as error:
         raise TypeError(f'numba has no type for {dtype!r}') from error
 
 
 def to_dtype(numba_type, what):
     """Returns the dtype of a scalar numba type; ``what`` is for the error."""
     try:
-        return numpy_support.as_dtype(numba.types.unliteral(numba_type))
-    except (NotImplementedError, numba.core.errors.NumbaError) as error:
+        return _numpy_support.as_dtype(types.unliteral(numba_type))
+    except (NotImplementedError, _NumbaError) as error:
         raise TypeError(
             f'{what} has the type {numba_type}, which arrays cannot hold. '
             'It has to be a bool, an integer, a float or a complex number on '
@@ -61,9 +85,13 @@ def parse(signature):
             and isinstance(signature[0], tuple)):
         return signature  # parsed already
     try:
-        return sigutils.normalize_signature(signature)
+        if isinstance(signature, str):
+            return _sigutils.normalize_signature(signature)
+        result = getattr(signature, 'return_type', None)
+        return (tuple(map(translated, getattr(signature, 'args', signature))),
+                None if result is None else translated(result))
     except (TypeError, NameError, AttributeError, SyntaxError,
-            numba.core.errors.NumbaError) as error:
+            _NumbaError) as error:
         raise TypeError(
             f'{signature!r} is not a signature of numba, such as '
             f"'float64(float64, float64)': {error}") from error
@@ -71,6 +99,6 @@ def parse(signature):
 
 def outputs(restype, name):
     """Returns the dtypes of what a function returns: one or a tuple."""
-    items = (restype.types if isinstance(restype, numba.types.BaseTuple)
+    items = (restype.types if isinstance(restype, types.BaseTuple)
              else [restype])
     return tuple(to_dtype(t, f'the result of {name}') for t in items)

@@ -1,13 +1,19 @@
 """Operands of the host, of numba and of CuPy; streams."""
 from __future__ import annotations
 
+import ctypes
+import importlib
+import types
+
 import numba
-from numba import cuda
 import numpy
 import pytest
 
 import cupy
 import cupyx.numba
+from cupyx.numba._choice import compiler
+
+cuda = importlib.import_module(compiler.module)
 
 
 @cupyx.numba.vectorize
@@ -171,7 +177,7 @@ class TestNumba:
     def test_device_arrays(self):
         x = cuda.to_device(numpy.arange(3.))
         result = scaled(x, 1)
-        assert isinstance(result, cuda.devicearray.DeviceNDArray)
+        assert type(result) is type(x)
         assert result.copy_to_host().tolist() == [1, 11, 21]
         assert type(scaled(x, cupy.ones(3))) is cupy.ndarray
 
@@ -194,12 +200,27 @@ class TestStreams:
     own = cupy.cuda.Stream()
 
     @pytest.mark.parametrize('stream', [
-        None, 0, own, own.ptr, cuda.stream()])
+        None, 0, own, own.ptr, cuda.stream()],
+        ids=['None', '0', 'CuPy', 'handle', 'numba'])
     def test_keyword(self, stream):
         x = cupy.arange(3.)
         assert scaled(x, 1, stream=stream).tolist() == [1, 11, 21]
         assert shifted(x, 1, stream=stream).tolist() == [1, 2, 3]
         assert scaled.reduce(x, stream=stream) == 12
+
+    def test_streams_with_a_handle_of_ctypes(self):
+        # Those of numba without numba-cuda.
+        stream = types.SimpleNamespace(handle=ctypes.c_void_p(self.own.ptr))
+        with cupyx.numba._arguments.on_stream(stream):
+            assert cupy.cuda.get_current_stream().ptr == self.own.ptr
+        stream.handle.value = None
+        with cupyx.numba._arguments.on_stream(stream):
+            assert cupy.cuda.get_current_stream().ptr == 0
+
+    @pytest.mark.parametrize('stream', ['0', 1.5, object()])
+    def test_what_is_no_stream(self, stream):
+        with pytest.raises(TypeError, match='stream'):
+            scaled(cupy.arange(3.), 1, stream=stream)
 
     def test_current_one_is_used(self):
         seen = []

@@ -180,13 +180,13 @@ def test_redefined_function_is_compiled_again():
 
 PROGRAM = '''
 import cupy, cupyx.numba
-from cupyx.numba import _compiler
+from cupyx.numba._choice import compiler
 compiled = []
 for name in 'infer', 'entry':
-    def count(*args, original=getattr(_compiler, name)):
+    def count(*args, original=getattr(compiler, name)):
         compiled.append(1)
         return original(*args)
-    setattr(_compiler, name, count)
+    setattr(compiler, name, count)
 
 @cupyx.numba.vectorize
 def ufunc(x, y):

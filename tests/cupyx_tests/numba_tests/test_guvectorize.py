@@ -241,3 +241,17 @@ def test_attributes(pair):
     assert gufunc.signature == numbas.signature
     assert (gufunc.nin, gufunc.nout) == (2, 1)
     assert repr(gufunc).startswith(f"<gufunc '{gufunc.__name__}'")
+
+
+def test_strides_that_are_no_whole_elements():
+    records = numpy.zeros((4, 5), [('a', 'b'), ('x', 'f8')])
+    records['x'] = numpy.arange(20).reshape(4, 5)
+    memory = cupy.asarray(records.view('b').ravel())
+
+    def field(memory):
+        return cupy.ndarray((4, 5), 'f8', memory.data + 1, strides=(45, 9))
+
+    shift = cupyx.numba.guvectorize(*SHIFTED)(shifted)
+    out = field(cupy.zeros_like(memory))
+    assert shift(field(memory), 2., out=out) is out
+    numpy.testing.assert_array_equal(out.get(), records['x'] + 2)

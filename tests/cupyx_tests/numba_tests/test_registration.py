@@ -101,15 +101,21 @@ print('cuda' in registry.ondemand)
 
 
 @pytest.mark.parametrize(('missing', 'advice'), [
-    ("sys.modules['numba'] = None", "pip install numba 'numba-cuda[cu13]'"),
-    ("metadata.version = absent", "pip install 'numba-cuda[cu13]>=0.22'"),
-    ("metadata.version = lambda name: '0.19.1'", 'which is 0.19.1 here')])
+    ("sys.modules['numba'] = None", '(which needs numba, which is not '),
+    ("metadata.version = absent",
+     "pip install numba 'numba-cuda[cu13]>=0.22' or "),
+    ("metadata.version = lambda name: '0.4.1'",
+     'numba-cuda-mlir 0.5 or newer (which is 0.4.1 here)'),
+    ("os.environ['CUPY_NUMBA_COMPILER'] = 'numba'",
+     "has to be numba-cuda or numba-cuda-mlir, not 'numba'")])
 def test_without_a_compiler(missing, advice):
     program = f'''
-import sys, cupy
+import os, sys, cupy
 from importlib import metadata
 def absent(name):
     raise metadata.PackageNotFoundError(name)
+sys.modules['numba_cuda_mlir'] = None
+os.environ.pop('CUPY_NUMBA_COMPILER', None)
 {missing}
 try:
     import cupyx.numba
