@@ -38,11 +38,12 @@ def activate() -> None:
     _check_not_imported()
     # Here, so that importing this package costs nothing.
     from cupy_backends.host.runtime import library
+    from cupy_backends.host.runtime import numba_kernels
     loaded = library.load()
     _register_translator(loaded)
     _configure_cupy()
     _install_finder()
-    _tell_numba()
+    numba_kernels.tell_numba()
     _active = True
 
 
@@ -99,13 +100,15 @@ def _install_finder() -> None:
     from pathlib import Path
     from cupy_backends.host.runtime import _finder
     from cupy_backends.host.runtime import missing
+    from cupy_backends.host.runtime import numba_kernels
     finder = _finder.Finder(
         Path(__file__).parent / 'modules',
         {'cupy._core._accelerator': _choose_accelerators,
          'cupy.cuda': missing.hide_libraries,
          'cupy.cuda.jitify': missing.refuse_jitify,
          'cupy_backends.cuda.libs': missing.hide_libraries,
-         'cuda.compute._bindings': missing.refuse_algorithms})
+         'cuda.compute._bindings': missing.refuse_algorithms,
+         **dict.fromkeys(numba_kernels.DRIVERS, numba_kernels.link_to_ptx)})
     sys.meta_path.insert(0, finder)
 
 
@@ -127,11 +130,3 @@ def _has_module(name: str) -> bool:
     from cupy_backends.host.runtime import _finder
     return any(name in finder.builds for finder in sys.meta_path
                if isinstance(finder, _finder.Finder))
-
-
-def _tell_numba() -> None:
-    """Lets numba's driver look again, if it has found no library before."""
-    module = sys.modules.get('numba.cuda.cudadrv.driver')
-    driver = getattr(module, 'driver', None)
-    if getattr(driver, 'initialization_error', None) is not None:
-        driver.__init__()  # type: ignore[misc]

@@ -8,6 +8,7 @@ import functools
 import importlib
 from importlib import metadata
 import importlib.util
+import re
 import threading
 
 
@@ -139,4 +140,4 @@ class Compiler:
 
 
 def _numbers(version):
-    return tuple(map(int, version.split('.')[:2]))
+    return tuple(map(int, re.findall(r'\d+', version)[:2]))

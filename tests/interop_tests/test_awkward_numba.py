@@ -108,6 +108,16 @@ def test_square(options, dtype):
     assert str(found).startswith('[[2.25, 4')
 
 
+@pytest.mark.parametrize('options', [
+    {}, {'ftylist_or_function': ['boolean(float64, float64)']}])
+def test_result_of_bools(options):
+    array = ak.Array(LISTS)
+    cpu, cuda = pair(lambda x, y: x > y, **options)
+    device = ak.to_backend(array, 'cuda')
+    same(cpu(array, 2), cuda(device, 2))
+    same(array[cpu(array, 2)], device[cuda(device, 2)])
+
+
 @pytest.mark.parametrize('signatures', [
     ['float64(float64, float64)'],
     [numba.float32(numba.float32, numba.float32),

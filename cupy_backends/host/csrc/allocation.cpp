@@ -52,6 +52,9 @@ bool fits(size_t size) {
 
 void *raw_allocate(size_t size) {
     void *pointer = nullptr;
+    // Whole units, as on a GPU: a kernel that writes some elements past the
+    // end of an array does no harm there.
+    size = (size + kAlignment - 1) / kAlignment * kAlignment;
     size_t alignment = size >= 2 * kHugePage ? kHugePage : kAlignment;
     if (posix_memalign(&pointer, alignment, size)) return nullptr;
     // First touch of a big array costs a page fault for each page.

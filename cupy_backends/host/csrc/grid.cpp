@@ -138,9 +138,9 @@ int check_threads(const hd_kernel &kernel, const Grid &shape) {
     }
     uint32_t limit = kernel.max_threads_per_block;
     if (!limit || threads <= limit) return 0;
-    return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-                "too many resources requested for launch: %u threads per "
-                "block, kernel %s was compiled for at most %u",
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "invalid argument: %u threads per block, kernel %s was "
+                "compiled for at most %u",
                 static_cast<unsigned>(threads), kernel.name, limit);
 }
 

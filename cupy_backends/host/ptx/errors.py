@@ -40,6 +40,10 @@ class UnsupportedInstruction(PTXError):
         self.line = line
 
 
+class DuplicateSymbol(PTXError):
+    """Modules to link define the same symbol."""
+
+
 class UnknownSymbol(PTXError, KeyError):
     """A kernel or variable that the module does not have."""
 

@@ -17,7 +17,7 @@ _LINE_DIRECTIVE = re.compile(
     r'\s*(?:\.(?:version|target|address_size|file|loc)\b[^\n]*(?:\n|$))?')
 _STOP = re.compile(r'[;{=]')
 _BRACE = re.compile(r'[{}]')
-_FUNCTION = re.compile(r'\.(entry|func)\b')
+_FUNCTION = re.compile(r'(?:\.(extern|weak|visible)\s+)?\.(entry|func)\b')
 _SECTION = re.compile(r'\s*\.section\b')
 _NAME = re.compile(r'\s*([\w$%.]+)\s*')
 _ATTRIBUTE = re.compile(r'\.(\w+)\s+(\d+(?:\s*,\s*\d+)*)')
@@ -28,8 +28,9 @@ class SymbolTable:
 
     Attributes:
         text (str): The module without comments, line numbers kept.
-        functions (dict): By name; a definition wins over a declaration.
-        variables (dict): Module-scope variables by name.
+        functions (dict): By name; a definition wins over a declaration, and
+            over a weak definition.
+        variables (dict): Module-scope variables by name, by the same rule.
     """
 
     def __init__(self, text: str) -> None:
@@ -42,13 +43,20 @@ class SymbolTable:
 
     def add_function(self, function: syntax.Function) -> None:
         old = self.functions.get(function.name)
-        if old is None or old.is_declaration:
+        if old is None or _rank(old) < _rank(function):
             self.functions[function.name] = function
 
     def add_variable(self, variable: syntax.Variable) -> None:
         old = self.variables.get(variable.name)
-        if old is None or old.linkage == 'extern':
+        if old is None or _rank(old) < _rank(variable):
             self.variables[variable.name] = variable
+
+
+def _rank(symbol: syntax.Function | syntax.Variable) -> int:
+    """Returns which of several symbols of one name wins: the highest."""
+    if symbol.is_declaration:
+        return 0
+    return 1 if symbol.linkage in ('weak', 'common') else 2
 
 
 def parse_module(text: str) -> SymbolTable:
@@ -141,8 +149,8 @@ def _function(table: SymbolTable, pos: int, stop: int) -> int:
         match[1]: tuple(int(n) for n in match[2].split(','))
         for match in _ATTRIBUTE.finditer(head, at)}
     table.add_function(syntax.Function(
-        name[1], kind[1] == 'entry', rets, params, attributes,
-        start, end, pos))
+        name[1], kind[2] == 'entry', rets, params, attributes,
+        start, end, kind[1] or '', pos))
     return after
 
 

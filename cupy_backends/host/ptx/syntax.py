@@ -40,6 +40,10 @@ class Variable(NamedTuple):
         """Size in bytes; 0 for an array without a size."""
         return self.type.size * max(0, self.length)
 
+    @property
+    def is_declaration(self) -> bool:
+        return self.linkage == 'extern'
+
 
 class Function(NamedTuple):
     """A kernel (``.entry``) or device function (``.func``).
@@ -52,6 +56,8 @@ class Function(NamedTuple):
         attributes (dict): Numbers of directives such as ``'maxntid'``.
         start, end (int): The body's text without its braces; both 0 for a
             declaration without a body.
+        linkage (str): ``'extern'``, ``'weak'``, ``'visible'`` or the empty
+            string.
         pos (int): Where it is declared.
     """
 
@@ -62,6 +68,7 @@ class Function(NamedTuple):
     attributes: dict[str, tuple[int, ...]]
     start: int
     end: int
+    linkage: str
     pos: int
 
     @property

@@ -33,7 +33,8 @@ def program(text, compiler=MLIR.package):
 @needs_mlir
 @pytest.mark.parametrize('file', [
     'test_vectorize.py', 'test_guvectorize.py', 'test_methods.py',
-    'test_arguments.py', 'test_device_function.py'])
+    'test_arguments.py', 'test_device_function.py',
+    '../../interop_tests/test_awkward_numba.py'])
 def test_all_tests_pass_with_it(file):
     done = run(['-m', 'pytest', '-q', '-p', 'no:cacheprovider', HERE / file],
                CUPY_NUMBA_COMPILER=MLIR.package)

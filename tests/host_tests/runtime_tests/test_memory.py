@@ -61,6 +61,16 @@ def test_allocations_are_aligned_and_usable(lib: Any, size: int) -> None:
     assert lib.cudaFree(pointer) == 0
 
 
+def test_allocations_fill_whole_units(lib: Any) -> None:
+    # As on a GPU: a kernel of more threads than elements that forgets to
+    # look at the size does no harm.
+    usable = ctypes.CDLL(None).malloc_usable_size
+    usable.restype = ctypes.c_size_t
+    pointer = allocate(lib, 40)
+    assert usable(pointer) >= 512
+    assert lib.cudaFree(pointer) == 0
+
+
 def test_free_memory_goes_down_and_up(lib: Any) -> None:
     # Free memory is that of the machine, so others may change it as well;
     # the amount is large beside what they do in the meantime.
