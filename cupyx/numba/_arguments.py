@@ -12,6 +12,7 @@ import numpy
 
 import cupy
 from cupy._core import _ufunc_override
+from cupyx.numba import _types
 
 
 # Kinds of operands, as bits. OTHER are device arrays of other libraries.
@@ -77,6 +78,27 @@ def is_date(x):
     return getattr(getattr(x, 'dtype', None), 'kind', '') in ('m', 'M')
 
 
+def call_with_dates(run, arrays, loop):
+    """Computes with dates of the host, which travel as integers.
+
+    Args:
+        run (callable): Takes arrays of CuPy, of the dtypes in which dates
+            are stored.
+        arrays (list): Arrays of the host.
+        loop: What has ``in_dtypes`` and ``out_dtypes``.
+
+    Returns:
+        What ``run`` returns, on the host and with dates.
+    """
+    results = run(*[
+        cupy.asarray(x.astype(d, copy=False).view(_types.storage(d)))
+        for x, d in zip(arrays, loop.in_dtypes)])
+    single = type(results) is not tuple
+    results = tuple(y.get().view(d)[()] for y, d in zip(
+        (results,) if single else results, loop.out_dtypes))
+    return results[0] if single else results
+
+
 def to_device(x):
     """Returns an operand for CuPy: scalars as they are."""
     if kind(x) in (NONE, SCALAR, DEVICE, FOREIGN):
@@ -84,7 +106,9 @@ def to_device(x):
     if kind(x) == HOST:
         x = numpy.asarray(x)
         if is_date(x):
-            raise TypeError(f'CuPy has no arrays of {x.dtype}')
+            raise TypeError(
+                f'CuPy has no arrays of {x.dtype}; arrays of the host may be '
+                'of dates in calls that give nothing but the inputs')
     return cupy.asarray(x)
 
 

@@ -1,6 +1,7 @@
 """Generalized ufuncs whose loops numba has compiled."""
 from __future__ import annotations
 
+import functools
 import threading
 
 import numpy
@@ -114,15 +115,24 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
             return self._overridable(*args, **kwargs)
 
     def _on_device(self, *args, **kwargs):
+        if not (kwargs or self._dynamic) and len(args) == self.nin:
+            if any(map(_arguments.is_date, args)):
+                return self._call_with_dates(args)
         return _arguments.call(self._run, self.nin, args, kwargs)
+
+    def _call_with_dates(self, args):
+        arrays = [numpy.asarray(x) for x in args]
+        loop = self._choose(arrays, (), None)
+        return _arguments.call_with_dates(
+            functools.partial(self._run, loop=loop), arrays, loop)
 
     _overridable = _ufunc_dispatch.overridable_gufunc(_on_device)
 
     def _run(self, *args, out=None, axes=None, axis=None, keepdims=False,
-             casting='same_kind', dtype=None, order='K'):
+             casting='same_kind', dtype=None, order='K', loop=None):
         outs = out if type(out) is tuple else (out,) * self.nout
-        loop = self._choose(args, outs, dtype)
-        args = [cupy.asarray(x, dtype=d)
+        loop = loop or self._choose(args, outs, dtype)
+        args = [cupy.asarray(x, dtype=_types.storage(d))
                 for x, d in zip(args, loop.in_dtypes)]
         in_axes, out_axes, n_kept = self._validate_normalize_axes(
             args, axes=axes, axis=axis, keepdims=keepdims)
@@ -137,7 +147,8 @@ class GUFunc(_pickling.Picklable, _gufuncs._GUFunc):
             if n_kept:
                 core = (1,) * n_kept
             result, y = self._output(
-                i, out, shape, core, axs, dtype, casting, order)
+                i, out, shape, core, axs, _types.storage(dtype), casting,
+                order)
             results.append(result)
             computed.append(y[(...,) + (0,) * n_kept] if n_kept else y)
         self._launch(loop, args, computed, shape)

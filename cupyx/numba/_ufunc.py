@@ -141,21 +141,16 @@ class UFunc(_pickling.Picklable, cupy.ufunc):
             result = _ufunc_dispatch.dispatch_ufunc(self, args, kwargs)
             if result is not _ufunc_override.NOT_OVERRIDDEN:
                 return result
-        if kinds & _arguments.HOST and any(map(_arguments.is_date, args)):
-            return self._call_with_dates(args, **kwargs)
+        if kinds & _arguments.HOST and not kwargs and len(args) == self.nin:
+            if any(map(_arguments.is_date, args)):
+                return self._call_with_dates(args)
         return _arguments.call(self._run, self.nin, args, kwargs)
 
     def _call_with_dates(self, args):
-        """Computes with dates of the host, which travel as integers."""
         arrays = [numpy.asarray(x) for x in args]
         function = self.function(tuple(x.dtype for x in arrays))
-        results = self._single(function)(*[
-            cupy.asarray(x.astype(d, copy=False).view(_types.storage(d)))
-            for x, d in zip(arrays, function.in_dtypes)])
-        results = results if self.nout > 1 else (results,)
-        results = tuple(y.get().view(d)[()] for y, d in zip(
-            results, function.out_dtypes))
-        return results if self.nout > 1 else results[0]
+        return _arguments.call_with_dates(
+            self._single(function), arrays, function)
 
     def _run(self, *args, **kwargs):
         """Computes with operands on the device."""

@@ -22,6 +22,7 @@ MODULES = [
     _CUDAPY + 'test_gufunc',
     _CUDAPY + 'test_gufunc_scalar',
     _CUDAPY + 'test_gufunc_scheduling',
+    _CUDAPY + 'test_datetime',
     'numba.cuda.tests.doc_examples.test_ufunc',
 ]
 

@@ -115,6 +115,9 @@ class TestHost:
         assert ufunc(days[1], days[0]) == numpy.timedelta64(2, 'D')
         with pytest.raises(TypeError, match='no arrays of datetime64'):
             scaled.reduce(days)
+        with pytest.raises(TypeError, match='no arrays of timedelta64'):
+            ufunc(days, days, out=numpy.empty(2, 'm8[s]'))
+
 
 class TestDevice:
 

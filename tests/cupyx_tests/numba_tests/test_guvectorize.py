@@ -7,6 +7,10 @@ import pytest
 
 import cupy
 import cupyx.numba
+from cupyx.numba._choice import compiler
+
+# numba-cuda-mlir computes with it as with a number.
+NAT = '2020-02-02' if compiler.package == 'numba-cuda-mlir' else 'NaT'
 
 
 def dot(x, y, result):
@@ -205,6 +209,44 @@ class TestDtypes:
 
         assert weighted(cupy.ones((2, 3)), cupy.arange(2.)).tolist() == [
             0, 3]
+
+
+class TestDates:
+    """As of the host; CuPy has no arrays of them."""
+
+    days = numpy.array([['2026-12-01', '2026-12-24', '2026-01-01'],
+                        ['2025-03-04', NAT, '2024-02-29']], 'M8[D]')
+
+    @staticmethod
+    def differ(start, end, result):
+        result[0] = end - start
+
+    @staticmethod
+    def span(days, result):
+        result[0] = days[-1] - days[0]
+
+    def check(self, result, expected):
+        assert type(result) is type(expected)
+        assert result.dtype == expected.dtype
+        numpy.testing.assert_array_equal(result, expected)
+
+    @pytest.mark.parametrize('unit', ['D', 's'])
+    def test_scalars(self, unit):
+        date, time = numba.types.NPDatetime(unit), numba.types.NPTimedelta(
+            unit)
+        gufunc = cupyx.numba.guvectorize(
+            [(date, date, time[:])], '(),()->()')(self.differ)
+        expected = (self.days - self.days[0]).astype(f'm8[{unit}]')
+        self.check(gufunc(self.days[0], self.days), expected)
+        self.check(gufunc(self.days[0, 0], self.days[1, 0]), expected[1, 0])
+
+    def test_core_dimensions(self):
+        gufunc = cupyx.numba.guvectorize([(
+            numba.types.NPDatetime('D')[:], numba.types.NPTimedelta('D')[:])],
+            '(n)->()')(self.span)
+        self.check(gufunc(self.days.T), self.days[-1] - self.days[0])
+        with pytest.raises(TypeError, match='no arrays of timedelta64'):
+            gufunc(self.days, out=numpy.empty(2, 'm8[D]'))
 
 
 class TestErrors:
