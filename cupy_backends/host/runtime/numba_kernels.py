@@ -25,7 +25,8 @@ def tell_numba() -> None:
         if module is None:
             continue
         link_to_ptx(module)
-        if module.driver.initialization_error is not None:
+        # numba's simulator has no such attribute.
+        if getattr(module.driver, 'initialization_error', None) is not None:
             module.driver.__init__()  # it looks for the library again
     if 'numba_cuda_mlir.descriptor' in sys.modules:
         sys.meta_path.insert(0, _MlirImport())
@@ -66,8 +67,8 @@ def link_to_ptx(driver: ModuleType) -> None:
             holds machine code.
     """
     linker = getattr(driver, '_Linker', None)
-    if not hasattr(linker, '_get_linker_options'):
-        return  # numba before numba-cuda 0.22: its kernels are refused
+    if not hasattr(linker, 'get_linked_ptx'):
+        return  # numba's simulator, or numba without numba-cuda
     # In the classes themselves: others may have imported them already.
     linker.complete = _completes_with(driver)  # type: ignore[union-attr]
     module = driver.CudaPythonModule
@@ -79,17 +80,15 @@ def _completes_with(driver: ModuleType) -> Any:
         _check(self._object_codes)
         lto = [code for code in self._object_codes
                if code.code_type == 'ltoir']
-        texts = [_text(code) for code in self._object_codes
+        texts = [_text(code.code) for code in self._object_codes
                  if code.code_type == 'ptx']
         if lto:
-            self.linker = driver.Linker(
-                *lto, options=self._get_linker_options(ptx=True))
-            texts.append(_text(self.linker.link('ptx')))
-            self.close()
+            self._object_codes = lto
+            texts.append(_text(self.get_linked_ptx()))
         else:
             # numba reads the logs of a linker afterwards.
             self.linker, self._info_log, self._error_log = self, '', ''
-        self._complete = True
+            self._complete = True
         return driver.ObjectCode.from_ptx(link.link(texts).encode())
     return complete
 
@@ -107,9 +106,8 @@ def _check(codes: Any) -> None:
                 'CUDA C++ (.cu), PTX or LTO-IR', name='numba.cuda')
 
 
-def _text(code: Any) -> str:
-    text: str = code.code.decode()
-    return text.rstrip('\0')
+def _text(code: bytes) -> str:
+    return code.decode().rstrip('\0')
 
 
 def _explained(get_function: Any, driver: ModuleType) -> Any:
