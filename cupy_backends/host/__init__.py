@@ -107,9 +107,20 @@ def _install_finder() -> None:
          'cupy.cuda': missing.hide_libraries,
          'cupy.cuda.jitify': missing.refuse_jitify,
          'cupy_backends.cuda.libs': missing.hide_libraries,
-         'cuda.compute._bindings': missing.refuse_algorithms,
+         'cuda.compute._bindings': _install_algorithms,
+         'cuda.compute._utils.temp_storage_buffer': _give_storage,
          **dict.fromkeys(numba_kernels.DRIVERS, numba_kernels.link_to_ptx)})
     sys.meta_path.insert(0, finder)
+
+
+def _install_algorithms(bindings: ModuleType) -> None:
+    from cupy_backends.host import compute
+    compute.install(bindings)
+
+
+def _give_storage(buffers: ModuleType) -> None:
+    from cupy_backends.host import compute
+    compute.allocate_by_driver(buffers)
 
 
 def _choose_accelerators(accelerator: ModuleType) -> None:

@@ -4,7 +4,6 @@ The oracle is NumPy's ufunc on the same array with the CPU backend.
 """
 from __future__ import annotations
 
-import os
 
 import awkward as ak
 import numpy
@@ -13,7 +12,6 @@ import pytest
 import cupy
 import cupyx
 
-ON_HOST = os.environ.get('CUPY_DEVICE') == 'host'
 
 
 def index(values, cls='Index64'):
@@ -62,10 +60,7 @@ LAYOUTS = {
     'unknown type': ak.contents.EmptyArray,
     'sliced': lambda: lists()[1:],
     'strided': lambda: numbers()[::2],
-}
-
-# With these, Awkward itself calls algorithms of cuda.compute.
-COMPUTE_LAYOUTS = {
+    # With these, Awkward itself calls algorithms of cuda.compute.
     'list': lambda: ak.contents.ListArray(
         index([3, 0, 2]), index([6, 0, 4]), numbers()),
     'byte masked': lambda: ak.contents.ByteMaskedArray(
@@ -135,18 +130,6 @@ def test_ufuncs(name):
 def test_layouts(name, layout):
     array = ak.Array(LAYOUTS[layout]())
     check(name, array, array)
-
-
-@pytest.mark.parametrize('layout', COMPUTE_LAYOUTS)
-@pytest.mark.parametrize('name', ['sqrt', 'hypot'])
-def test_layouts_that_need_cuda_compute(name, layout):
-    array = ak.Array(COMPUTE_LAYOUTS[layout]())
-    if not ON_HOST:
-        check(name, array, array)
-        return
-    with pytest.raises(ImportError, match='cuda.compute is not implemented '
-                                          'on the host device'):
-        check(name, array, array)
 
 
 @pytest.mark.parametrize('dtype', ['bool', 'int8', 'float32', 'complex64'])

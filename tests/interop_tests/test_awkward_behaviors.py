@@ -5,7 +5,6 @@ NumPy's.
 """
 from __future__ import annotations
 
-import os
 
 import awkward as ak
 import numpy
@@ -13,7 +12,6 @@ import pytest
 
 import cupy
 
-ON_HOST = os.environ.get('CUPY_DEVICE') == 'host'
 BOTH = pytest.mark.parametrize(
     'xp, backend', [(numpy, 'cpu'), (cupy, 'cuda')], ids=['numpy', 'cupy'])
 
@@ -95,14 +93,8 @@ class TestStrings:
 
     @pytest.mark.parametrize('name', ['equal', 'not_equal'])
     def test_comparison(self, name):
-        if not ON_HOST:
-            expected, actual = self.compare(name)
-            assert actual == expected
-            return
-        # Awkward's reducers use cuda.compute.
-        with pytest.raises(ImportError, match='cuda.compute is not '
-                                              'implemented on the host'):
-            self.compare(name)
+        expected, actual = self.compare(name)
+        assert actual == expected
 
     @BOTH
     def test_other_ufuncs(self, xp, backend):

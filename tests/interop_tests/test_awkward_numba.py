@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import os
 
 import awkward as ak
 import numba
@@ -13,7 +12,6 @@ import vector
 import cupy
 import cupyx.numba
 
-ON_HOST = os.environ.get('CUPY_DEVICE') == 'host'
 ak.numba.register_and_check()
 
 
@@ -35,9 +33,7 @@ LAYOUTS = {
     'empty': lambda: ak.Array(LISTS)[:0],
     'integers': lambda: ak.Array([[1, 2], [], [3]]),
     'bools': lambda: ak.Array([[True, False], [], [True]]),
-}
-# Awkward brings these into shape by cuda.compute.
-OTHER_LAYOUTS = {
+    # Awkward brings these into shape by cuda.compute.
     'option': lambda: ak.Array([[1., None], [], None, [2.]]),
     'indexed': lambda: ak.Array(LISTS)[[3, 0, 2]],
     'sliced': lambda: ak.Array(LISTS)[::-1],
@@ -77,17 +73,6 @@ class TestLayouts:
         device = ak.to_backend(array, 'cuda')
         same(cpu(array, 3), cuda(device, 3))
         same(cpu(2.5, array), cuda(2.5, device))
-
-    @pytest.mark.parametrize('layout', OTHER_LAYOUTS)
-    def test_layouts_that_need_cuda_compute(self, ufuncs, layout):
-        array = OTHER_LAYOUTS[layout]()
-        cpu, cuda = ufuncs
-        device = ak.to_backend(array, 'cuda')
-        if ON_HOST:
-            with pytest.raises(NotImplementedError, match='cuda.compute'):
-                cuda(device, device)
-        else:
-            same(cpu(array, array), cuda(device, device))
 
     def test_broadcast_into_lists(self, ufuncs):
         cpu, cuda = ufuncs
