@@ -5,6 +5,7 @@ its linker find our libraries; see cupy_backends/host/runtime/numba_kernels.
 """
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -18,11 +19,13 @@ cuda = pytest.importorskip('numba.cuda')
 pytestmark = pytest.mark.filterwarnings(
     'ignore::numba.cuda.core.errors.NumbaPerformanceWarning')
 
+ON_HOST = os.environ.get('CUPY_DEVICE') == 'host'
 needs_host = pytest.mark.skipif(
-    os.environ.get('CUPY_DEVICE') != 'host',
-    reason='about what the host device cannot do')
+    not ON_HOST, reason='about what the host device cannot do')
 needs_mlir = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason='numba-cuda-mlir needs Python 3.11')
+    sys.version_info < (3, 11) or not (
+        ON_HOST or importlib.util.find_spec('numba_cuda_mlir')),
+    reason='numba-cuda-mlir needs Python 3.11; GPU machines may lack it')
 
 # cuda.core warns of a driver older than NVRTC.
 OLD_DRIVER = 'ignore:The CUDA driver version is older:RuntimeWarning'
@@ -197,7 +200,7 @@ def test_linked_file(kind, options, tmp_path):
             y[i] = twice(x[i])
 
     y = cupy.zeros(3)
-    if kind == 'cubin' and os.environ.get('CUPY_DEVICE') == 'host':
+    if kind == 'cubin' and ON_HOST:
         with pytest.raises(NotImplementedError,
                            match='twice.cubin .* is a cubin: link CUDA C'):
             kernel[1, 32](cupy.arange(3.), y)
