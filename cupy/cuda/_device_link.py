@@ -78,7 +78,7 @@ def load_module(source, options, arch, extra_source, name_expressions,
 
 def _cache_name(source, extra_source, options, target, expressions):
     key = (source, extra_source, options, target, expressions,
-           compiler._get_nvrtc_version(), _nvjitlink().version(),
+           compiler._get_nvrtc_version(), linker_version(),
            compiler._get_cupy_cache_key())
     digest = hashlib.sha256(repr(key).encode()).hexdigest()
     return f'{digest[:40]}.cubin'
@@ -92,6 +92,11 @@ def _functions(source, arch):
                 'provides. Make the function (cupyx.numba.device_function) '
                 'before the kernel.')
         yield from _providers[name]((int(arch[:-1]), int(arch[-1])))
+
+
+def linker_version():
+    """Returns nvJitLink's version; it reads no LTO-IR of a newer CUDA."""
+    return _nvjitlink().version()
 
 
 def _nvjitlink():

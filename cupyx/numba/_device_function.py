@@ -121,7 +121,8 @@ class CompiledFunction:
                 self._fastmath))
 
         return pickle.loads(self._stored(
-            ('code', cc, self._restypes), compile_))
+            ('code', cc, self._restypes, _device_link.linker_version()),
+            compile_))
 
     def _stored(self, what, make):
         """Returns ``make()``, from CuPy's kernel cache if it is there."""

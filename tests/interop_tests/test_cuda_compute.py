@@ -289,6 +289,95 @@ class TestSegments:
                 for a, b in zip(self.offsets, self.offsets[1:])]))
 
 
+class TestSort:
+
+    @pytest.mark.parametrize('size', [*SIZES, 7, 8, 9, 16, 17])
+    @pytest.mark.parametrize('with_values', [True, False])
+    def test_merge_sort(self, size, with_values):
+        keys, values = numbers(size, 'i4'), numpy.arange(size, dtype='i8')
+        keys_out, values_out = cupy.zeros(size, 'i4'), cupy.zeros(size, 'i8')
+        compute.merge_sort(
+            d_in_keys=cupy.asarray(keys), d_out_keys=keys_out,
+            d_in_values=cupy.asarray(values) if with_values else None,
+            d_out_values=values_out if with_values else None,
+            num_items=size, op=lambda x, y: x % 10 < y % 10)
+        order = numpy.argsort(keys % 10, kind='stable')
+        numpy.testing.assert_array_equal(keys_out.get(), keys[order])
+        if with_values:
+            numpy.testing.assert_array_equal(values_out.get(), order)
+
+    @pytest.mark.parametrize('dtype', DTYPES)
+    @pytest.mark.parametrize('order', ['ASCENDING', 'DESCENDING'])
+    def test_radix_sort(self, dtype, order):
+        keys = numbers(3000, dtype)
+        if dtype[0] != 'u':
+            keys -= 50
+        if dtype[0] == 'f':
+            keys[::7], keys[::11], keys[::13] = numpy.nan, -numpy.inf, -0.
+        keys_out, values_out = cupy.zeros(3000, dtype), cupy.zeros(3000, 'i4')
+        compute.radix_sort(
+            d_in_keys=cupy.asarray(keys), d_out_keys=keys_out,
+            d_in_values=cupy.arange(3000, dtype='i4'),
+            d_out_values=values_out, num_items=3000,
+            order=compute.SortOrder[order])
+        step = 1 if order == 'ASCENDING' else -1
+        numpy.testing.assert_array_equal(
+            keys_out.get(), numpy.sort(keys)[::step])
+        numpy.testing.assert_array_equal(
+            keys[values_out.get()], keys_out.get())
+
+    def test_some_bits(self):
+        keys = numbers(3000, 'u4')
+        result = cupy.zeros(3000, 'u4')
+        compute.radix_sort(
+            d_in_keys=cupy.asarray(keys), d_out_keys=result, num_items=3000,
+            begin_bit=1, end_bit=4, order=compute.SortOrder.ASCENDING)
+        order = numpy.argsort(keys >> 1 & 7, kind='stable')
+        numpy.testing.assert_array_equal(result.get(), keys[order])
+
+
+@pytest.mark.parametrize('size', SIZES)
+def test_unique_by_key(size):
+    keys = numpy.sort(numbers(size, 'i4'))
+    values = numpy.arange(size)
+    keys_out, values_out = cupy.zeros(size, 'i4'), cupy.zeros(size, int)
+    count = cupy.zeros(1, 'i8')
+    compute.unique_by_key(
+        d_in_keys=cupy.asarray(keys), d_in_items=cupy.asarray(values),
+        d_out_keys=keys_out, d_out_items=values_out,
+        d_out_num_selected=count, op=OpKind.EQUAL_TO, num_items=size)
+    unique, first = numpy.unique(keys, return_index=True)
+    assert count[0] == unique.size
+    numpy.testing.assert_array_equal(keys_out.get()[:unique.size], unique)
+    numpy.testing.assert_array_equal(values_out.get()[:unique.size], first)
+
+
+@pytest.mark.parametrize('side', ['lower', 'upper'])
+def test_binary_search(side):
+    data, values = numpy.sort(numbers(5000)), numbers(300, seed=2) + .5
+    values[::2] -= .5
+    result = cupy.zeros(300, 'u8')
+    getattr(compute, f'{side}_bound')(
+        d_data=cupy.asarray(data), num_items=5000, num_values=300,
+        d_values=cupy.asarray(values), d_out=result)
+    numpy.testing.assert_array_equal(
+        result.get(), numpy.searchsorted(
+            data, values, dict(lower='left', upper='right')[side]))
+
+
+@pytest.mark.parametrize('dtype', ['i4', 'f4', 'f8'])
+@pytest.mark.parametrize('counter', ['i4', 'u8'])
+def test_histogram(dtype, counter):
+    samples = numbers(5000, dtype)
+    counts = cupy.ones(9, counter)
+    compute.histogram_even(
+        d_samples=cupy.asarray(samples), d_histogram=counts,
+        num_output_levels=10, lower_level=numpy.array(10, dtype)[()],
+        upper_level=numpy.array(91, dtype)[()], num_samples=5000)
+    expected, _ = numpy.histogram(samples[samples < 91], 9, (10, 91))
+    numpy.testing.assert_array_equal(counts.get(), expected)
+
+
 def test_stream():
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
@@ -310,7 +399,7 @@ def test_error_in_an_operator():
 
 @needs_host
 def test_what_is_missing_is_named():
-    with pytest.raises(NotImplementedError, match='the RadixSort algorithm'):
-        compute.radix_sort(
-            d_in_keys=cupy.arange(3), d_out_keys=cupy.arange(3), num_items=3,
-            order=compute.SortOrder.ASCENDING)
+    x = cupy.zeros(3, 'c16')
+    with pytest.raises(NotImplementedError, match='no numbers .* merge_sort'):
+        compute.radix_sort(d_in_keys=x, d_out_keys=x, num_items=3,
+                           order=compute.SortOrder.ASCENDING)

@@ -15,6 +15,7 @@ from types import ModuleType
 from cupy_backends.host.compute import partition
 from cupy_backends.host.compute import reduce
 from cupy_backends.host.compute import scan
+from cupy_backends.host.compute import search
 from cupy_backends.host.compute import sort
 from cupy_backends.host.compute import transform
 from cupy_backends.host.runtime import missing
@@ -23,7 +24,12 @@ _ALGORITHMS = {
     'DeviceReduceBuildResult': reduce.Reduce,
     'DeviceSegmentedReduceBuildResult': reduce.SegmentedReduce,
     'DeviceScanBuildResult': scan.Scan,
+    'DeviceMergeSortBuildResult': sort.MergeSort,
+    'DeviceRadixSortBuildResult': sort.RadixSort,
     'DeviceSegmentedSortBuildResult': sort.SegmentedSort,
+    'DeviceUniqueByKeyBuildResult': partition.UniqueByKey,
+    'DeviceBinarySearchBuildResult': search.BinarySearch,
+    'DeviceHistogramBuildResult': search.Histogram,
     'DeviceThreeWayPartitionBuildResult': partition.ThreeWayPartition,
     'DeviceUnaryTransform': transform.UnaryTransform,
     'DeviceBinaryTransform': transform.BinaryTransform,

@@ -100,6 +100,7 @@ class Program:
 class BuildResult:
     """What ``cuda.compute`` knows of all build results."""
 
+    _program: Program
     _loaded = True
 
     def load(self) -> None:
