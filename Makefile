@@ -122,6 +122,7 @@ bench: wheel $(VENV)/.demo-requirements  ## ratios to NumPy and to the unmodifie
 	@$(HOST) $(PY) benchmarks/launch.py
 	@$(HOST) $(PY) benchmarks/first_call.py
 	@$(HOST) $(PY) benchmarks/numba_ufunc.py
+	@$(HOST) $(PY) benchmarks/awkward_operations.py
 	@$(HOST) $(PY) benchmarks/dispatch.py
 
 # A GPU without a network ------------------------------------------------------
