@@ -40,7 +40,7 @@ $(VENV)/.build-requirements: install/cupy_overlay/__init__.py
 $(VENV)/.demo-requirements: examples/requirements.txt | $(VENV)/.build-requirements
 	@echo 'installing what the examples need'
 	@$(PY) -m pip install --quiet --requirement $< \
-		'cuda-cccl[$(CUDA)]>=1.2' 'numba-cuda[$(CUDA)]>=0.22,<1'
+		'cuda-cccl[$(CUDA)]>=1.2,<2' 'numba-cuda[$(CUDA)]>=0.22,<1'
 	@touch $@
 
 $(VENV)/.test-requirements: tests/requirements.txt | $(VENV)/.build-requirements
