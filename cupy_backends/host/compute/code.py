@@ -179,6 +179,11 @@ class Source:
         self._link(advance)
         self._link(access)
 
+    def iterators(self, **iterators: Any) -> None:
+        """Defines several, by their names."""
+        for name, iterator in iterators.items():
+            self.iterator(name, iterator)
+
     def constant(self, name: str, info: Any) -> None:
         """Defines an iterator all of whose elements are one value."""
         self.add(_CONSTANT.format(name=name, type=c_type(info)))

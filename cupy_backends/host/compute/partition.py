@@ -15,7 +15,7 @@ extern "C" __global__ void count({declared}, i64 n, i64 chunk, i64 *counts) {{
     i64 c = thread(), i = c * chunk;
     if (i >= n) return;
     i64 found[3] = {{}};
-    for (i64 end = i + chunk < n ? i + chunk : n; i < end; ++i) {{
+    for (i64 end = min(i + chunk, n); i < end; ++i) {{
         ++found[part({passed}, i)];
     }}
     counts[2 * c] = found[0];
@@ -37,7 +37,7 @@ extern "C" __global__ void place({declared}, i64 n, i64 chunk,
     if (i >= n) return;
     i64 to[3] = {{counts[2 * c], counts[2 * c + 1], i}};
     to[2] -= to[0] + to[1];
-    for (i64 end = i + chunk < n ? i + chunk : n; i < end; ++i) {{
+    for (i64 end = min(i + chunk, n); i < end; ++i) {{
         int k = part({passed}, i);
         put({passed}, k, to[k]++, i);
     }}
@@ -106,10 +106,8 @@ class ThreeWayPartition(_Partition):
                  d_unselected: Any, d_num_selected: Any, first: Any,
                  second: Any, info: Any) -> None:
         source = code.Source()
-        for name, iterator in dict(
-                In=d_in, Out0=d_first, Out1=d_second, Out2=d_unselected,
-                Count=d_num_selected).items():
-            source.iterator(name, iterator)
+        source.iterators(In=d_in, Out0=d_first, Out1=d_second,
+                         Out2=d_unselected, Count=d_num_selected)
         for name, op in dict(First=first, Second=second).items():
             source.operator(
                 name, op, [code.c_type(d_in.value_type)], 'unsigned char')
@@ -138,10 +136,8 @@ class UniqueByKey(_Partition):
                  d_values_out: Any, d_num_selected: Any, same: Any,
                  info: Any) -> None:
         source = code.Source()
-        for name, iterator in dict(
-                Keys=d_keys, Values=d_values, KeysOut=d_keys_out,
-                ValuesOut=d_values_out, Count=d_num_selected).items():
-            source.iterator(name, iterator)
+        source.iterators(Keys=d_keys, Values=d_values, KeysOut=d_keys_out,
+                         ValuesOut=d_values_out, Count=d_num_selected)
         key = code.c_type(d_keys.value_type)
         source.operator('Same', same, [key, key], 'unsigned char')
         self._build(source, {

@@ -9,23 +9,23 @@ from cupy_backends.host.compute import code
 from cupy_backends.host.runtime import missing
 
 _BLOCK = 128
-# Elements that one thread works through, and how many threads at most.
+# Elements that one thread works through, at least.
 _CHUNK = 512
-_MAX_CHUNKS = 4096
 
 
 class Chunks:
     """How elements are divided among threads.
 
     Attributes:
+        MAX (int): How many chunks there are at most.
         size (int): Elements of a chunk.
         count (int): Chunks.
     """
 
-    MAX = _MAX_CHUNKS
+    MAX = 4096
 
     def __init__(self, n: int) -> None:
-        self.size = max(_CHUNK, -(-n // _MAX_CHUNKS))
+        self.size = max(_CHUNK, -(-n // self.MAX))
         self.count = -(-n // self.size)
 
 
@@ -39,6 +39,7 @@ class Program:
 
     def __init__(self, source: code.Source, info: Any) -> None:
         self._core = importlib.import_module('cuda.core')
+        self._driver = importlib.import_module('cuda.bindings.driver')
         self._info = info
         major, minor = info.compute_capability
         self._arch = f'sm_{major}{minor}'
@@ -80,7 +81,7 @@ class Program:
         buffers = [ctypes.create_string_buffer(v, len(v)) for v in values]
         pointers = (ctypes.c_void_p * len(buffers))(
             *map(ctypes.addressof, buffers))
-        driver = importlib.import_module('cuda.bindings.driver')
+        driver = self._driver
         status, = driver.cuLaunchKernel(
             self._kernel(name), -(-threads // _BLOCK), 1, 1,
             min(threads, _BLOCK), 1, 1, 0, int(stream or 0),

@@ -11,7 +11,7 @@ FOLD = '''
 extern "C" __global__ void fold(In in, Op op, i64 n, i64 chunk, T *partial) {
     i64 c = thread(), i = c * chunk;
     if (i >= n) return;
-    i64 end = i + chunk < n ? i + chunk : n;
+    i64 end = min(i + chunk, n);
     T sum = Convert<T>::from(in.load(i));
     while (++i < end) sum = op(sum, Convert<T>::from(in.load(i)));
     partial[c] = sum;
@@ -51,8 +51,7 @@ class Reduce(program.BuildResult):
         self._size: int = init_type.size
         source = code.Source()
         source.type('T', init_type)
-        source.iterator('In', d_in)
-        source.iterator('Out', d_out)
+        source.iterators(In=d_in, Out=d_out)
         source.constant('Init', init_type)
         source.operator('Op', op, ['T', 'T'], 'T')
         source.add(FOLD + _FINISH)
@@ -84,9 +83,7 @@ class SegmentedReduce(program.BuildResult):
                  init: Any, info: Any) -> None:
         source = code.Source()
         source.type('T', init.type)
-        for name, iterator in dict(
-                In=d_in, Out=d_out, Start=start, End=end).items():
-            source.iterator(name, iterator)
+        source.iterators(In=d_in, Out=d_out, Start=start, End=end)
         source.constant('Init', init.type)
         source.operator('Op', op, ['T', 'T'], 'T')
         source.add(_SEGMENTS)

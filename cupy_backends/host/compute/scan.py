@@ -27,7 +27,7 @@ extern "C" __global__ void write(In in, Out out, Op op, i64 n, i64 chunk,
                                  const T *partial, i64 has, i64 inclusive) {
     i64 c = thread(), i = c * chunk;
     if (i >= n) return;
-    i64 end = i + chunk < n ? i + chunk : n;
+    i64 end = min(i + chunk, n);
     has = has || c;
     T sum = partial[c];
     for (; i < end; ++i, has = 1) {
@@ -49,12 +49,11 @@ class Scan(program.BuildResult):
         self._size: int = init_type.size
         source = code.Source()
         source.type('T', init_type)
-        source.iterator('In', d_in)
-        source.iterator('Out', d_out)
-        source.add('struct Init { const T *p; __device__ T load(i64) const '
-                   '{ return *p; } };\n'
-                   if self._kind == 'FUTURE_VALUE_INIT' else '')
-        if self._kind != 'FUTURE_VALUE_INIT':
+        source.iterators(In=d_in, Out=d_out)
+        if self._kind == 'FUTURE_VALUE_INIT':
+            source.add('struct Init { const T *p; __device__ T load(i64) '
+                       'const { return *p; } };\n')
+        else:
             source.constant('Init', init_type)
         source.operator('Op', op, ['T', 'T'], 'T')
         source.add(reduce.FOLD + _BEFORE + _WRITE)

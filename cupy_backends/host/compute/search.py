@@ -60,9 +60,7 @@ class BinarySearch(program.BuildResult):
                  before: Any, info: Any) -> None:
         self._upper = int(mode.name == 'UPPER_BOUND')
         source = code.Source()
-        for name, iterator in dict(
-                Data=d_data, Values=d_values, Out=d_out).items():
-            source.iterator(name, iterator)
+        source.iterators(Data=d_data, Values=d_values, Out=d_out)
         value = code.c_type(d_data.value_type)
         source.operator('Before', before, [value, value], 'unsigned char')
         source.add(_SEARCH)
@@ -86,8 +84,7 @@ class Histogram(program.BuildResult):
                  is_evenly_segmented: bool, info: Any) -> None:
         source = code.Source()
         source.type('L', level_type)
-        source.iterator('Samples', d_samples)
-        source.iterator('Bins', d_histogram)
+        source.iterators(Samples=d_samples, Bins=d_histogram)
         source.constant('Level', level_type)
         is_float = code.c_type(level_type) in ('float', 'double')
         source.add(_HISTOGRAM.replace('{is_float}', str(int(is_float))))

@@ -61,8 +61,7 @@ struct Run {
     // Merges runs from i to mid and from there to end.
     __device__ void merge(i64 i, i64 width, i64 last, const Run &to,
                           const Before &before) const {
-        i64 mid = i + width < last ? i + width : last;
-        i64 end = mid + width < last ? mid + width : last;
+        i64 mid = min(i + width, last), end = min(mid + width, last);
         for (i64 k = i, j = mid; k < end; ++k) {
             bool right = j < end && (i >= mid || before(keys[j], keys[i]));
             to.set(k, *this, right ? j++ : i++);
@@ -122,8 +121,7 @@ class _Sort(program.BuildResult):
         source = code.Source()
         source.type('K', key)
         source.type('V', value)
-        source.iterator('Keys', d_keys)
-        source.iterator('Values', d_values)
+        source.iterators(Keys=d_keys, Values=d_values)
         return source
 
     def _storage(self, n: int) -> tuple[int, int]:
@@ -212,8 +210,7 @@ class SegmentedSort(_Sort):
     def __init__(self, order: Any, d_keys: Any, d_values: Any, start: Any,
                  end: Any, info: Any) -> None:
         source = self._source(d_keys, d_values)
-        source.iterator('Start', start)
-        source.iterator('End', end)
+        source.iterators(Start=start, End=end)
         source.add(_by_bits(d_keys.value_type, order) + _RUNS + _SEGMENTS)
         self._program = program.Program(source, info)
 
